@@ -1,15 +1,13 @@
 import math
 import time
-from unittest import mock
 
 import networkx as nx
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.graph.summary import _pieces, components, density, homophily
+from gramme.graph.summary import components, density, homophily
 
 
 @given(multilayer_graphs(labels=True, min_layers=1))
@@ -101,15 +99,6 @@ def test_the_notebook_form_is_escaped():
     assert "<script>" not in text
     assert "&lt;b&gt;" in text
     assert MultilayerGraph({})._repr_html_().startswith("<p>")
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_pieces_of_few_pairs_and_of_many_are_counted_alike(seed):
-    random = np.random.default_rng(seed)
-    start, end = random.integers(0, 40, (2, random.integers(0, 60)))
-    with mock.patch("gramme.graph.summary.FEW_PAIRS", -1):
-        many = _pieces(start, end)
-    assert _pieces(start, end) == many
 
 
 def test_many_small_layers_cost_in_proportion_to_their_edges():

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from gramme import DataError, MultilayerGraph
-from gramme.graph.table import TablePlan
-from gramme.graph.table_numbers import MAX_NUMBER, NumberColumn, number_columns, number_features
+from gramme.graph.table import MAX_NUMBER, NumberColumn, TablePlan, number_columns, number_features
 
 pytestmark = pytest.mark.filterwarnings("ignore:the column")
 

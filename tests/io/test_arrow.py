@@ -3,7 +3,7 @@
 import pytest
 
 from gramme.errors import FileFormatError
-from gramme.io.arrow import column_texts
+from gramme.io.spreadsheet import column_texts
 
 arrow = pytest.importorskip("pyarrow")
 

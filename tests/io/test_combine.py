@@ -8,7 +8,7 @@ from tests.io.cases import sample_graph
 
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer
-from gramme.io.combine import joined, parsed_graph
+from gramme.io.assemble import joined, parsed_graph
 from gramme.io.parsed import Parsed, RowCollector
 from gramme.io.source import gathered
 

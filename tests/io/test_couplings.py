@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from gramme.io.couplings import between, couples, ends_of, named_nodes, own_layers, renamed_ends
-from gramme.io.parsed import Parsed, RowCollector
+from gramme.io.parsed import Parsed, RowCollector, between, couples, ends_of, named_nodes, own_layers, renamed_ends
 
 
 def test_a_joined_name_and_its_ends():

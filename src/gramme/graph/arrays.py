@@ -79,6 +79,17 @@ def checked_weights(weight: ArrayLike, size: int, what: str, named: Callable[[in
     return weights
 
 
+def positive_numbers(given: Any, named: Callable[[int], str]) -> FloatArray:
+    """A column of weights as positive finite numbers, or an error that names the first row with something else."""
+    column = pd.Series(given)
+    weights = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad.size:
+        row = int(bad[0])
+        raise DataError(f"{named(row)} has the weight {plain(column.iloc[row])!r}; weights must be positive and finite")
+    return weights
+
+
 def is_missing(value: object) -> bool:
     """Whether a single value stands for "not known": None, NaN or pandas' NA and NaT."""
     if value is None or value is pd.NA or value is pd.NaT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,6 @@ from .edge_layer import EdgeLayer
 from .layer import Layer
 from .membership_layer import MembershipLayer
 from .multilayer import MultilayerGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 # A graph in the order of its names, so that what is learned of it does not depend on the order of a file.
 Places = NDArray[np.int64]
@@ -59,23 +55,18 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
     places = sorted_places(graph.nodes)
     names = sorted(graph.layers)
     layers = {name: _ordered_layer(graph.layers[name], places) for name in names}
-    if places is None and _same(layers, graph.layers):
+    if places is None and list(graph.layers) == names and all(layers[name] is graph.layers[name] for name in names):
         return NameOrder(graph)
-    features, layer_features = (
-        graph.features,
-        {name: graph.layer_features[name] for name in names if name in graph.layer_features},
-    )
-    couplings = dict(graph.couplings)
+    rows = slice(None) if places is None else places
+    couplings = graph.couplings
     if places is not None:
-        features = None if features is None else features[places]
-        layer_features = {name: matrix[places] for name, matrix in layer_features.items()}
         couplings = {pair: each.subset(places) for pair, each in couplings.items()}
     ordered = MultilayerGraph(
         layers,
-        nodes=graph.nodes if places is None else graph.nodes[places],
-        features=features,
+        nodes=graph.nodes[rows],
+        features=None if graph.features is None else graph.features[rows],
         couplings=couplings,
-        layer_features=layer_features,
+        layer_features={name: graph.layer_features[name][rows] for name in names if name in graph.layer_features},
         feature_names=graph.feature_names,
         name=graph.name,
     )
@@ -97,17 +88,8 @@ def sorted_places(names: pd.Index) -> Places | None:
 def _ordered_layer(layer: Layer, places: Places | None) -> Layer:
     if isinstance(layer, MembershipLayer):
         groups = sorted_places(layer.group_names)
-        if places is None and groups is None:
-            return layer
-        return layer.reordered(places, groups)
-    if isinstance(layer, EdgeLayer) and places is not None:
-        return layer.subset(places)
-    return layer
-
-
-def _same(layers: Mapping[str, Layer], given: Mapping[str, Layer]) -> bool:
-    """Whether these are the given layers, in their order."""
-    return list(layers) == list(given) and all(layer is given[name] for name, layer in layers.items())
+        return layer if places is None and groups is None else layer.reordered(places, groups)
+    return layer.subset(places) if isinstance(layer, EdgeLayer) and places is not None else layer
 
 
 def checksum(graph: MultilayerGraph) -> str:

@@ -33,8 +33,7 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     Numbers below the first stated edge and from the last one on join open-ended groups.
     """
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
-        cuts = _equal_widths(values, count_within(bins, 2, "bins", values.size))
-        return _cut(values, _at_midnight(cuts, values, show), show)
+        return _cut(values, _chosen_cuts(values, "bins", bins, show), show)
     try:
         edges = np.array(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -58,12 +57,10 @@ def quantile_groups(
 
     With ``frequent_alone``, a number whose share would fill a group is one by itself.
     """
-    count = count_within(quantiles, 2, "quantiles", values.size)
-    known = values[~np.isnan(values)]
-    if not known.size:
+    cuts = _chosen_cuts(values, "quantiles", quantiles, show, frequent_alone)
+    if np.isnan(values).all():
         return np.full(values.size, -1, dtype=np.int64), []
-    cuts = frequent_and_others(known, count) if frequent_alone else _equal_sizes(known, count)
-    return _cut(values, _at_midnight(cuts, known, show), show)
+    return _cut(values, cuts, show)
 
 
 def cut_points(
@@ -74,14 +71,10 @@ def cut_points(
     For a count of equal-width ``bins`` or of ``quantiles``; :func:`stated_bins` takes the result. Empty where all
     numbers are missing. ``frequent_alone`` as for :func:`quantile_groups`.
     """
-    count = count_within(choice, 2, way, values.size)
+    cuts = _chosen_cuts(values, way, choice, show, frequent_alone)
     known = values[~np.isnan(values)]
     if not known.size:
         return []
-    cuts = _equal_widths(known, count) if way == "bins" else _equal_sizes(known, count)
-    if frequent_alone:
-        cuts = frequent_and_others(known, count)
-    cuts = _at_midnight(cuts, known, show)
     inside = _inside(cuts, float(known.min()), float(known.max()))
     if frequent_alone:  # a later table may have numbers beyond a frequent one that is the least or largest here
         inside = np.union1d(inside, cuts[np.isin(cuts, known)])
@@ -112,16 +105,23 @@ def show_time(value: Any) -> str:
     return str(moment.date()) if moment == moment.normalize() else str(moment.round("s"))
 
 
-def _span(values: FloatArray) -> tuple[float, float]:
+def _chosen_cuts(
+    values: FloatArray, way: str, choice: Any, show: Callable[[Any], str] | None, frequent_alone: bool = False
+) -> FloatArray:
+    """Cuts between so many bins of equal width or groups of about equal size; those between days at midnight."""
+    count = count_within(choice, 2, way, values.size)
     known = values[~np.isnan(values)]
-    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-
-
-def _equal_widths(values: FloatArray, count: int) -> FloatArray:
-    low, high = _span(values)
-    share: FloatArray = np.arange(1, count) / count
-    # Not low + share * (high - low), which overflows between very large numbers
-    return low * (1 - share) + high * share
+    if not known.size:
+        return known
+    if way == "bins":
+        share = np.arange(1, count) / count
+        # not low + share * (high - low), which overflows between very large numbers
+        cuts = known.min() * (1 - share) + known.max() * share
+    else:
+        cuts = frequent_and_others(known, count) if frequent_alone else _equal_sizes(known, count)
+    if show is show_time and not (known % DAY_NANOSECONDS).any():  # which parts the same days and reads better
+        cuts = np.ceil(cuts / DAY_NANOSECONDS) * DAY_NANOSECONDS
+    return cuts
 
 
 def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
@@ -143,14 +143,6 @@ def frequent_and_others(known: FloatArray, count: int) -> FloatArray:
     return np.unique(np.concatenate([frequent, np.nextafter(frequent, np.inf), cuts]))
 
 
-def _at_midnight(cuts: FloatArray, values: FloatArray, show: Callable[[Any], str] | None) -> FloatArray:
-    """Cuts between whole days moved to the start of a day, which parts the same days and reads better."""
-    known = values[~np.isnan(values)]
-    if show is not show_time or (known % DAY_NANOSECONDS).any():
-        return cuts
-    return np.ceil(cuts / DAY_NANOSECONDS) * DAY_NANOSECONDS
-
-
 def _inside(cuts: FloatArray, low: float, high: float) -> FloatArray:
     """The different cuts that part some numbers from others."""
     inside = np.unique(cuts)
@@ -159,7 +151,8 @@ def _inside(cuts: FloatArray, low: float, high: float) -> FloatArray:
 
 def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None) -> Groups:
     """Groups between the smallest number, the cuts and the largest number."""
-    low, high = _span(values)
+    known = values[~np.isnan(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     inside = _inside(cuts, low, high)
     codes = np.searchsorted(inside, values, side="right").astype(np.int64)
     codes[np.isnan(values)] = -1
@@ -319,7 +312,7 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
     if unit == "year":
         return moments.year, str
     if unit == "month":
-        return moments.year * 12 + moments.month - 1, _month
+        return moments.year * 12 + moments.month - 1, lambda month: f"{month // 12:04d}-{month % 12 + 1:02d}"
     return moments.day_of_week, lambda day: _WEEKDAYS[day]
 
 
@@ -331,10 +324,6 @@ def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
     return None
 
 
-def _month(number: int) -> str:
-    return f"{number // 12:04d}-{number % 12 + 1:02d}"
-
-
 MAX_CATEGORIES = 20
 DEFAULT_QUANTILES = 5
 MISSING = "missing"
@@ -342,7 +331,7 @@ POLICIES = ("nobody", "group", "median", "most common")
 
 
 def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, *, missing: str = "nobody") -> Layer:
-    """The layer of a column."""
+    """The layer of a column, made in the ``way`` that was said; where nothing was, its values decide."""
     if way == "separator":
         return _several_values(column, choice, missing)
     if missing in ("median", "most common") and column.isna().any():
@@ -350,10 +339,13 @@ def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, 
     if way == "categories":
         return _grouped(*_named_by_text(column), missing)
     numbers, show = as_numbers(column, required=way is not None)
-    if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
-        return _categories(column, numbers is not None, missing)
-    if way is None and show is not None and usual_unit(numbers) is not None:
-        way, choice = "dates", usual_unit(numbers)
+    usual, usual_choice = _usual_way(numbers, show)
+    if numbers is None or (way is None and usual == "categories"):
+        codes, names = _factorized(column)
+        return _grouped(codes, names if numbers is None else [int(value) for value in names], missing)
+    frequent_alone = way is None
+    if way is None:
+        way, choice = usual, usual_choice
     if way == "dates":
         if show is None:
             raise DataError("this is no column of dates")
@@ -362,11 +354,26 @@ def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, 
         return nearest_layer(numbers, at_least(choice, 1, "knn"))
     if way == "bins":
         if show is not None and not isinstance(choice, int):
-            choice = _moments(choice)
-        codes, names = stated_bins(numbers, choice, show)
-    else:
-        codes, names = quantile_groups(numbers, choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None)
-    return _grouped(codes, names, missing)
+            try:
+                # one by one: of several texts at once pandas wants all with parts of a second, or none
+                choice = pd.DatetimeIndex([pd.Timestamp(edge) for edge in choice]).as_unit("ns").asi8
+            except (TypeError, ValueError, OverflowError) as error:
+                raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
+        return _grouped(*stated_bins(numbers, choice, show), missing)
+    return _grouped(*quantile_groups(numbers, choice, show, frequent_alone=frequent_alone), missing)
+
+
+def _usual_way(numbers: FloatArray | None, show: Callable[[Any], str] | None) -> tuple[str, Any]:
+    """What becomes of a column about which nothing was said."""
+    if numbers is None:
+        return "categories", None
+    if show is not None:
+        unit = usual_unit(numbers)
+        return ("quantiles", DEFAULT_QUANTILES) if unit is None else ("dates", unit)
+    found = pd.unique(numbers[~np.isnan(numbers)])
+    # few whole numbers are codes of something, not amounts; with gaps they arrive as floats
+    few = len(found) <= MAX_CATEGORIES and bool((found == np.floor(found)).all())
+    return ("categories", None) if few else ("quantiles", DEFAULT_QUANTILES)
 
 
 def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tuple[str, Any]:
@@ -378,34 +385,25 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
     if way in ("categories", "separator"):
         return way, choice
     numbers, show = as_numbers(column, required=way is not None)
-    if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
+    frequent_alone = way is None
+    if way is None:
+        way, choice = _usual_way(numbers, show)
+    elif way == "dates":
+        column_layer(column, way, choice)
+    if numbers is None or way == "categories":
         return "categories", None
     if way == "dates":
-        column_layer(column, way, choice)
         return way, choice
-    if way is None and show is not None and usual_unit(numbers) is not None:
-        return "dates", usual_unit(numbers)
     if way == "knn":
         return way, count_within(choice, 1, "knn", len(column))
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(
-        numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None
-    )
+    edges = cut_points(numbers, way, choice, show, frequent_alone=frequent_alone)
     if not edges:
         return "categories", None
     if show is not None:
         return "bins", [pd.Timestamp(int(edge)).isoformat() for edge in edges]
     return "bins", edges
-
-
-def _moments(edges: Any) -> NDArray[np.int64]:
-    """Edges of bins that are dates, in nanoseconds."""
-    try:
-        # one by one: of several texts at once pandas wants all with parts of a second, or none
-        return pd.DatetimeIndex([pd.Timestamp(edge) for edge in edges]).as_unit("ns").asi8
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
 
 
 def as_numbers(column: pd.Series, *, required: bool) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
@@ -437,15 +435,6 @@ def as_numbers(column: pd.Series, *, required: bool) -> tuple[NDArray[np.float64
     return values, None
 
 
-def _few_whole_numbers(numbers: NDArray[np.float64]) -> bool:
-    """Whether these are whole numbers with few different ones: codes of something, not amounts.
-
-    Whole numbers with gaps arrive as floats, since pandas has no other way to mark the gaps.
-    """
-    found = pd.unique(numbers[~np.isnan(numbers)])
-    return len(found) <= MAX_CATEGORIES and bool((found == np.floor(found)).all())
-
-
 def _filled(column: pd.Series, missing: str) -> pd.Series:
     """The column with a value of its own in the gaps, so that filling makes no new group."""
     known = column[column.notna()]
@@ -460,11 +449,6 @@ def _filled(column: pd.Series, missing: str) -> pd.Series:
         codes, found = _factorized(known)
         value = found[int(np.bincount(codes).argmax())]
     return column.fillna(value)
-
-
-def _categories(column: pd.Series, whole: bool, missing: str) -> MembershipLayer:
-    codes, names = _factorized(column)
-    return _grouped(codes, [int(value) for value in names] if whole else names, missing)
 
 
 def _named_by_text(column: pd.Series) -> tuple[NDArray[Any], list[str]]:

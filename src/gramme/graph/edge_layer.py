@@ -128,15 +128,23 @@ class EdgeLayer(Layer):
         stated = None
         if not self.directed:
             if ways is not None and 0 < start.size <= MAX_STATED_EDGES:
-                stated = _turned_ways(np.asarray(ways, dtype=np.int8)[~loops], start > end)
+                stated = np.asarray(ways, dtype=np.int8)[~loops]
+                stated = np.where(start > end, ((stated & 1) << 1) | ((stated & 2) >> 1), stated)  # 1 and 2 turned
             start, end = np.minimum(start, end), np.maximum(start, end)
         given = (start, end)
         start, end, weights = _merged(self.num_nodes, start, end, weights)
+        found = None
         if stated is not None or described is not None:
-            row = _merged_rows(given, (start, end))
-            stated = None if stated is None else _merged_ways(stated, row, start.size)
+            # for each given edge its row among the merged ones, which are sorted
+            size = end.max(initial=0) + 1
+            row = np.searchsorted(start.astype(np.int64) * size + end, given[0].astype(np.int64) * size + given[1])
+            if stated is not None:
+                found = np.zeros(start.size, dtype=np.int8)
+                for bit in (1, 2):
+                    found[row[(stated & bit) > 0]] |= bit
+                frozen(found)
             described = None if described is None else mean_rows(described, row, start.size)
-        self.ways, self.features = stated, described
+        self.ways, self.features = found, described
         self.duplicates_merged = rows - self.self_loops_dropped - start.size
         self.source = frozen(smallest_int(start, self.num_nodes))
         self.target = frozen(smallest_int(end, self.num_nodes))
@@ -185,6 +193,9 @@ class EdgeLayer(Layer):
         if not self.directed:
             start, end = np.concatenate([start, end]), np.concatenate([end, start])
             values = np.concatenate([values, values])
+        return self._adjacency(start, end, values)
+
+    def _adjacency(self, start: NDArray[Any], end: NDArray[Any], values: NDArray[Any]) -> sp.csr_array:
         matrix = sp.csr_array((values, (start, end)), shape=(self.num_nodes, self.num_nodes))
         matrix.sort_indices()
         return matrix
@@ -195,14 +206,11 @@ class EdgeLayer(Layer):
             return self.to_scipy()
         along, back = (self.ways & 1) > 0, (self.ways & 2) > 0
         weights = np.ones(self.num_edges) if self.weight is None else self.weight
-        ends = (
+        return self._adjacency(
             np.concatenate([self.source[along], self.target[back]]),
             np.concatenate([self.target[along], self.source[back]]),
+            np.concatenate([weights[along], weights[back]]),
         )
-        values = np.concatenate([weights[along], weights[back]])
-        matrix = sp.csr_array((values, ends), shape=(self.num_nodes, self.num_nodes))
-        matrix.sort_indices()
-        return matrix
 
     def degrees(self) -> NDArray[np.int64]:
         """Neighbours of each node (out-neighbours where edges are directed), in O(edges)."""
@@ -301,28 +309,6 @@ def _merged(
             f"{matrix.indices[first]} add up to more than a number can hold"
         )
     return sources, matrix.indices, merged
-
-
-def _turned_ways(ways: NDArray[np.int8], turned: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """Ways of edges some of which change source and target: 1 becomes 2, and 3 stays."""
-    return np.where(turned, ((ways & 1) << 1) | ((ways & 2) >> 1), ways).astype(np.int8)
-
-
-def _merged_rows(
-    given: tuple[NDArray[Any], NDArray[Any]], merged: tuple[NDArray[Any], NDArray[Any]]
-) -> NDArray[np.int64]:
-    """For each given edge its row among the merged ones, which are sorted."""
-    wanted, there = (ends[0].astype(np.int64) * (merged[1].max(initial=0) + 1) + ends[1] for ends in (given, merged))
-    rows: NDArray[np.int64] = np.searchsorted(there, wanted)
-    return rows
-
-
-def _merged_ways(ways: NDArray[np.int8], rows: NDArray[np.int64], count: int) -> NDArray[np.int8]:
-    """All ways in which each of the merged edges was given."""
-    found = np.zeros(count, dtype=np.int8)
-    for bit in (1, 2):
-        found[rows[(ways & bit) > 0]] |= bit
-    return frozen(found)
 
 
 def _distinct_pairs(start: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

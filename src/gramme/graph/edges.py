@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
-from .arrays import as_pandas, loose_index, name_index, object_array, plain
+from .arrays import as_pandas, loose_index, name_index, object_array, plain, positive_numbers
 from .coupling import Coupling, Pair
 from .edge_features import encoded_columns
 from .edge_layer import EdgeLayer
@@ -85,12 +85,11 @@ def from_edges(
     described, described_as = (None, None) if edge_features is None else encoded_columns(edges, edge_features)
     index, start, end = numbered_ends(source, target, nodes)
     held = by_layer(node_sets or {}, names, "node_sets")
-    one_way = layer_directions(
-        {key: value for key, value in directed.items() if not isinstance(key, tuple)}
-        if isinstance(directed, Mapping)
-        else directed,
-        names,
-    )
+    stated: dict[Any, bool] = {}
+    if isinstance(directed, Mapping):
+        stated = {key: bool(value) for key, value in directed.items() if isinstance(key, tuple)}
+        directed = {key: value for key, value in directed.items() if not isinstance(key, tuple)}
+    one_way = layer_directions(directed, names)
     frame = MultilayerGraph({}, nodes=index)
     pairs = here * len(names) + there
     order = np.argsort(pairs, kind="stable") if len(names) > 1 else np.arange(pairs.size)
@@ -103,7 +102,10 @@ def from_edges(
     def weights(rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
         if weight is None or (coupled and bool(weight.iloc[rows].isna().all())):
             return None
-        return row_weights(weight, rows, source, target)
+        return positive_numbers(
+            weight.iloc[rows],
+            lambda row: f"the edge from {plain(source[rows[row]])!r} to {plain(target[rows[row]])!r} (row {rows[row]})",
+        )
 
     between = here != there
     made: dict[str, Layer] = {}
@@ -138,7 +140,7 @@ def from_edges(
             start[rows],
             end[rows],
             weights(rows),
-            directed=_coupling_directed(directed, one_way, first, second),
+            directed=stated.get((first, second), stated.get((second, first), bool(one_way[first] and one_way[second]))),
         )
     return MultilayerGraph(
         made, nodes=index, labels=labels, features=features, couplings=couplings, name=name, num_nodes=len(index)
@@ -275,23 +277,6 @@ def numbered_ends(
     return index, places[: len(start)], places[len(start) :]
 
 
-def row_weights(
-    weight: pd.Series, rows: NDArray[np.int64], source: pd.Series, target: pd.Series
-) -> NDArray[np.float64]:
-    """The weights of some rows, or an error that names the first bad one."""
-    given = weight.iloc[rows]
-    weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        row = int(rows[bad[0]])
-        start, end = (plain(column.iloc[row]) for column in (source, target))
-        raise DataError(
-            f"the edge from {start!r} to {end!r} (row {row}) has the weight "
-            f"{plain(given.iloc[bad[0]])}; weights must be positive and finite"
-        )
-    return weights
-
-
 def _check_held(
     inside: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64], layer: str, index: pd.Index
 ) -> None:
@@ -326,14 +311,3 @@ def layer_directions(
         stated = by_layer(directed, names, "directed")
         return {name: stated.get(name, otherwise) for name in names}
     return dict.fromkeys(names, otherwise if directed is None else bool(directed))
-
-
-def _coupling_directed(
-    directed: bool | Mapping[Any, bool], one_way: Mapping[str, bool | None], first: str, second: str
-) -> bool:
-    if isinstance(directed, Mapping):
-        for pair in ((first, second), (second, first)):
-            if pair in directed:
-                return bool(directed[pair])
-        return bool(one_way[first] and one_way[second])
-    return bool(directed)

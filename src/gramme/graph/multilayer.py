@@ -49,18 +49,6 @@ MAX_TABLE_EDGES = 20_000_000
 """Edges up to which a table of them is made."""
 
 
-def _frame(layer: str, columns: Mapping[str, Any]) -> pd.DataFrame:
-    frame = pd.DataFrame({name: np.asarray(column) for name, column in columns.items()})
-    frame.insert(0, "layer", layer)
-    return frame
-
-
-def _joined(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(parts, ignore_index=True)
-
-
 class _Builder:
     """A function of this package as a static method that is imported when it is first asked for.
 
@@ -75,35 +63,6 @@ class _Builder:
 
     def __get__(self, graph: object, owner: type) -> Any:
         return getattr(import_module(f"gramme.graph.{self.module}"), self.name)
-
-
-# The supra graph, built explicitly: a copy of every node per layer, pillars between copies, couplings.
-def supra_adjacency(graph: MultilayerGraph) -> sp.csr_array:
-    """Adjacency over ``num_layers * num_nodes`` copies; absent copies have a row but no edges."""
-    size = graph.num_nodes
-    layers = list(graph.layers.values())
-    if not layers:
-        return sp.csr_array((0, 0))
-    blocks: list[list[Any]] = []
-    for here, layer in enumerate(layers):
-        row: list[Any] = []
-        for there, other in enumerate(layers):
-            if here == there:
-                row.append(layer.to_scipy())
-            else:
-                both = (layer.present & other.present).astype(np.float64)
-                row.append(sp.csr_array(sp.diags_array(both, shape=(size, size))))
-        blocks.append(row)
-    place = {name: position for position, name in enumerate(graph.layers)}
-    for (first, second), coupling in graph.couplings.items():
-        a, b, between = place[first], place[second], coupling.to_scipy()
-        blocks[a][b] = sp.csr_array(blocks[a][b] + between)
-        if not coupling.directed:
-            blocks[b][a] = sp.csr_array(blocks[b][a] + between.T)
-    supra = sp.csr_array(sp.block_array(blocks, format="csr"))
-    supra.eliminate_zeros()
-    supra.sort_indices()
-    return supra
 
 
 _MAPPINGS = ("layers", "couplings", "layer_features", "masks")
@@ -388,7 +347,25 @@ class MultilayerGraph(Frozen):
         The copy of node i in layer l is row ``l * num_nodes + i``. Built explicitly, so for small
         graphs; the models work on the same graph without building it.
         """
-        return supra_adjacency(self)
+        size, layers = self.num_nodes, list(self.layers.values())
+        if not layers:
+            return sp.csr_array((0, 0))
+        blocks: list[list[Any]] = []
+        for here in layers:
+            pillars = [(here.present & there.present).astype(np.float64) for there in layers]
+            blocks.append([sp.csr_array(sp.diags_array(both, shape=(size, size))) for both in pillars])
+        place = {name: position for position, name in enumerate(self.layers)}
+        for name, layer in self.layers.items():
+            blocks[place[name]][place[name]] = layer.to_scipy()
+        for (first, second), coupling in self.couplings.items():
+            a, b, between = place[first], place[second], coupling.to_scipy()
+            blocks[a][b] = sp.csr_array(blocks[a][b] + between)
+            if not coupling.directed:
+                blocks[b][a] = sp.csr_array(blocks[b][a] + between.T)
+        supra = sp.csr_array(sp.block_array(blocks, format="csr"))
+        supra.eliminate_zeros()
+        supra.sort_indices()
+        return supra
 
     def __repr__(self) -> str:
         return describe(self)
@@ -500,46 +477,41 @@ class MultilayerGraph(Frozen):
           layer source target  weight
         0     a    Ann     Bo     1.0
         """
-        if what == "edges":
-            return self._edge_frame()
         if what == "nodes":
             labels = [None] * len(self.nodes) if self.labels is None else list(self.labels)
             columns: dict[str, Any] = {"label": pd.Series(labels, index=self.nodes, dtype=object)}
             for name, layer in self.layers.items():
                 columns[name if name != "label" else "label (layer)"] = layer.degrees()
             return pd.DataFrame(columns, index=self.nodes.rename("node"))
-        if what == "memberships":
-            return self._membership_frame()
-        raise DataError(f"what must be 'edges', 'nodes' or 'memberships', not {what!r}")
-
-    def _edge_frame(self) -> pd.DataFrame:
-        total = sum(layer.num_edges for layer in self.layers.values())
-        if total > MAX_TABLE_EDGES:
+        if what not in ("edges", "memberships"):
+            raise DataError(f"what must be 'edges', 'nodes' or 'memberships', not {what!r}")
+        if what == "edges" and self.num_edges > MAX_TABLE_EDGES:
             raise DataError(
-                f"a table of {total:,} edges would not fit in memory; for groups use to_pandas('memberships')"
+                f"a table of {self.num_edges:,} edges would not fit in memory; for groups use to_pandas('memberships')"
             )
+        ends = ["source", "target"] if what == "edges" else ["node", "group"]
         parts = []
         for name, layer in self.layers.items():
-            edges = layer.to_edges()
-            weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
-            ends = (self.nodes[edges.source], self.nodes[edges.target])
-            described = (
-                {} if edges.features is None else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
-            )
-            parts.append(_frame(name, {"source": ends[0], "target": ends[1], "weight": weight} | described))
-        return _joined(parts, ["layer", "source", "target", "weight"])
-
-    def _membership_frame(self) -> pd.DataFrame:
-        parts = []
-        for name, layer in self.layers.items():
-            if layer.incidence() is None:
+            if what == "edges":
+                edges = layer.to_edges()
+                first, second = self.nodes[edges.source], self.nodes[edges.target]
+                weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+                described = (
+                    {}
+                    if edges.features is None
+                    else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
+                )
+            elif layer.incidence() is None:
                 continue
-            incidence, groups = layer.columns(self.nodes)
-            entries = incidence.tocoo()
-            node, group = entries.coords
-            columns = {"node": self.nodes[node], "group": groups[group], "weight": entries.data}
-            parts.append(_frame(name, columns))
-        return _joined(parts, ["layer", "node", "group", "weight"])
+            else:
+                incidence, groups = layer.columns(self.nodes)
+                entries = incidence.tocoo()
+                first, second = self.nodes[entries.coords[0]], groups[entries.coords[1]]
+                weight, described = entries.data, {}
+            frame = dict(zip(ends, (first, second), strict=True)) | {"weight": weight} | described
+            parts.append(pd.DataFrame({key: np.asarray(column) for key, column in frame.items()}))
+            parts[-1].insert(0, "layer", name)
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["layer", *ends, "weight"])
 
     def plot(
         self,

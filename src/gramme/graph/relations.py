@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
-from .arrays import loose_index, name_index, object_array, plain
+from .arrays import loose_index, name_index, object_array, plain, positive_numbers
 from .edge_layer import EdgeLayer
 from .edges import layer_directions
 from .layer import Layer
@@ -30,7 +30,7 @@ from .multilayer import MultilayerGraph
 from .node_values import Features, checked_features
 
 # Relations between kinds of node as people have them: pairs of names, as sparse matrices over numbered nodes.
-Key = tuple[str, ...]
+Step = tuple[sp.csr_array, bool]  # a relation along a path, and whether it has weights
 
 
 @dataclass
@@ -119,7 +119,8 @@ def _relation(key: object, pairs: Any) -> Relation:
         if column.isna().any():
             row = int(np.flatnonzero(column.isna())[0])
             raise DataError(f"{what}: row {row} has no {side}")
-    return Relation(name, key[0], key[-1], source, target, _weights(weight, what))
+    weights = None if weight is None else positive_numbers(weight, lambda row: f"{what}: row {row}")
+    return Relation(name, key[0], key[-1], source, target, weights)
 
 
 def _columns(pairs: Any, what: str) -> tuple[pd.Series, pd.Series, Any]:
@@ -156,19 +157,6 @@ def _columns(pairs: Any, what: str) -> tuple[pd.Series, pd.Series, Any]:
     turned = turned or [object_array([])] * 2
     start, end = (pd.Series(column).infer_objects() for column in turned[:2])
     return start, end, turned[2] if len(turned) == 3 else None
-
-
-def _weights(weight: Any, what: str) -> NDArray[np.float64] | None:
-    if weight is None:
-        return None
-    given = pd.Series(weight)
-    weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        raise DataError(
-            f"{what}: row {bad[0]} has the weight {plain(given.iloc[bad[0]])}; weights must be positive and finite"
-        )
-    return weights
 
 
 def _names(kind: str, columns: Sequence[pd.Series], size: int | None) -> pd.Index:
@@ -325,7 +313,9 @@ def from_relations(
     >>> g.layers["venue"].incidence().toarray().tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    by_kind = _features_by_kind(features, target)
+    by_kind: dict[str, Any] = dict(features) if isinstance(features, Mapping) else {}
+    if features is not None and not isinstance(features, Mapping):
+        by_kind[target] = features
     stated = dict(nodes) if isinstance(nodes, Mapping) else {}
     if nodes is not None and not isinstance(nodes, Mapping):
         stated[target] = nodes
@@ -346,13 +336,11 @@ def from_relations(
     matrices = {kind: _matrix(kind, given, kinds.nodes[kind]) for kind, given in by_kind.items() if given is not None}
     layers: dict[str, Layer] = _edge_layers(kinds, target, directed)
     layer_features: dict[str, Any] = {}
-    for layer_name, path, names in _named_layers(kinds, chosen, list(layers)):
-        steps = [
-            _step(kinds, here, there, relation)
-            for here, there, relation in zip(path[:-1], path[1:], names, strict=True)
-        ]
+    for layer_name, path, steps in _named_layers(kinds, chosen, list(layers)):
         incidence, weighted = _product(steps)
-        layers[layer_name] = _membership(incidence, kinds.nodes[path[-1]], weighted)
+        pairs, groups = incidence.tocoo(), kinds.nodes[path[-1]]
+        weight = pairs.data if weighted else None
+        layers[layer_name] = MembershipLayer(incidence.shape[0], pairs.row, pairs.col, groups, weight=weight)
         along = _along(path, steps, chosen, matrices)
         if along is not None:
             layer_features[layer_name] = along
@@ -364,12 +352,6 @@ def from_relations(
         layer_features=layer_features,
         name=name,
     )
-
-
-def _features_by_kind(features: Any, target: str) -> dict[str, Any]:
-    if features is None:
-        return {}
-    return dict(features) if isinstance(features, Mapping) else {target: features}
 
 
 def _matrix(kind: str, given: Any, nodes: pd.Index) -> Features:
@@ -413,36 +395,30 @@ def _edge_layers(kinds: Kinds, target: str, directed: bool | Mapping[str, bool])
     return made
 
 
-def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> list[tuple[str, Path, tuple[str, ...]]]:
-    """A layer per path and choice of relations along it: its name, the path, the relations' names.
+def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> list[tuple[str, Path, list[Step]]]:
+    """A layer per path and choice of relations along it: its name, the path, the steps.
 
     A layer is called by the kind it leads to; by all kinds on the way, or by the relations, where that is not enough.
     """
-    ways: list[tuple[Path, tuple[str, ...]]] = []
+    ways: dict[tuple[Path, tuple[str, ...]], list[Step]] = {}
     for path in paths:
-        choices: list[tuple[str, ...]] = [()]
-        for here, there in pairwise(path):
-            choices = [(*chosen, name) for chosen in choices for name, _, _ in kinds.steps(here, there)]
-        ways += [(path, chosen) for chosen in dict.fromkeys(choices)]
+        for steps in product(*(kinds.steps(here, there) for here, there in pairwise(path))):
+            ways.setdefault((path, tuple(name for name, _, _ in steps)), [step[1:] for step in steps])
     candidates = [
         [path[-1], "-".join(path[1:]), "-".join(names) if all(names) else "-".join((*path[1:], *names))]
         for path, names in ways
     ]
     named = []
-    for place, (path, names) in enumerate(ways):
+    for place, ((path, _), steps) in enumerate(ways.items()):
         for form, candidate in enumerate(candidates[place]):
             others = [each[form] for other, each in enumerate(candidates) if other != place]
             if candidate not in others and candidate not in taken:
                 break
-        named.append((candidate, path, names))
+        named.append((candidate, path, steps))
     return named
 
 
-def _step(kinds: Kinds, here: str, there: str, relation: str) -> tuple[sp.csr_array, bool]:
-    return next((matrix, weighted) for name, matrix, weighted in kinds.steps(here, there) if name == relation)
-
-
-def _product(steps: Sequence[tuple[sp.csr_array, bool]]) -> tuple[sp.csr_array, bool]:
+def _product(steps: Sequence[Step]) -> tuple[sp.csr_array, bool]:
     """The incidence of a path, and whether its weights say more than that a way exists."""
     incidence, weighted = steps[0]
     for matrix, more in steps[1:]:
@@ -453,14 +429,7 @@ def _product(steps: Sequence[tuple[sp.csr_array, bool]]) -> tuple[sp.csr_array, 
     return incidence, weighted
 
 
-def _membership(incidence: sp.csr_array, groups: pd.Index, weighted: bool) -> MembershipLayer:
-    pairs = incidence.tocoo()
-    return MembershipLayer(incidence.shape[0], pairs.row, pairs.col, groups, weight=pairs.data if weighted else None)
-
-
-def _along(
-    path: Path, steps: Sequence[tuple[sp.csr_array, bool]], paths: Sequence[Path], matrices: Mapping[str, Features]
-) -> Any:
+def _along(path: Path, steps: Sequence[Step], paths: Sequence[Path], matrices: Mapping[str, Features]) -> Any:
     """The features that a layer brings to the target: those of its last kind, and of kinds on the way with no layer."""
     parts: list[Any] = []
     missing = None

@@ -22,7 +22,6 @@ from .membership_layer import MembershipLayer
 if TYPE_CHECKING:
     from .multilayer import MultilayerGraph
 
-FEW_PAIRS = 100
 SUMMARY = ["kind", "nodes", "edges", "groups", "directed", "weighted", "density", "components"]
 
 
@@ -102,33 +101,12 @@ def components(layer: Layer) -> int:
 
 def _pieces(start: NDArray[Any], end: NDArray[Any]) -> int:
     """Connected pieces of what pairs of numbers join."""
-    if start.size <= FEW_PAIRS:
-        return _pieces_of_few(start.tolist(), end.tolist())
     ends, places = np.unique(np.concatenate([start, end]), return_inverse=True)
     ones = np.ones(start.size, dtype=np.int8)
     joined = (places[: start.size], places[start.size :])
     matrix = sp.csr_array((ones, joined), shape=(ends.size, ends.size))
     found, _ = connected_components(matrix, directed=False)
     return int(found)
-
-
-def _pieces_of_few(start: list[int], end: list[int]) -> int:
-    """The same for so few pairs that making a matrix would take most of the time."""
-    above: dict[int, int] = {}
-
-    def top(one: int) -> int:
-        while (higher := above.setdefault(one, one)) != one:
-            above[one] = above[higher]
-            one = higher
-        return one
-
-    joins = 0
-    for first, second in zip(start, end, strict=True):
-        one, other = top(first), top(second)
-        if one != other:
-            above[one] = other
-            joins += 1
-    return len(above) - joins
 
 
 def homophily(layer: Layer, classes: NDArray[np.int64]) -> float:

@@ -13,10 +13,9 @@ from typing import Any, Literal
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 
-from .assemble import assemble
+from .assemble import assemble, joined, parsed_graph
 from .atomic import write_files
-from .combine import joined, parsed_graph
-from .formats import text
+from .formats.csv_tables import TEXT_NAME
 from .parsed import LabelsForm, Parsed, ReadOptions, ReadReport
 from .registry import FORMATS, find_format
 from .relations import inspect_relations
@@ -113,7 +112,7 @@ def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | N
 def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
     """The files that are layers; plain text only where there is nothing else, since a text may be about the others."""
     found = [each for each in sorted(paths) if _could_be_layer(each, options)]
-    others = [each for each in found if find_format(each).name != text.NAME]
+    others = [each for each in found if find_format(each).name != TEXT_NAME]
     return others or [each for each in found if not each.name.lower().startswith(_ABOUT)]
 
 

@@ -12,7 +12,7 @@ from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
 
 from .headers import DIRECTIONS, plain_word
-from .node_table import LABEL_COLUMN, AttributeTable, is_feature_name, node_columns
+from .node_table import LABEL_COLUMN, AttributeTable, is_feature_name, take_columns
 from .parsed import Parsed, ReadOptions, RowCollector
 from .source import tell
 from .spreadsheet import cell_text
@@ -101,7 +101,8 @@ def attribute_table(
     header = [key for key in every if key not in left_out]
     table = AttributeTable(path, ["node", *header])
     for name, each in zip(names, listed, strict=True):
-        table.rows.append([name, *(_scalar(each.get(key)) for key in header)])
+        values = (each.get(key) for key in header)
+        table.rows.append([name, *(cell_text(one) if isinstance(one, (str, numbers.Real)) else "" for one in values)])
         table.lines.append(0)
     return table
 
@@ -119,8 +120,7 @@ def take_attributes(parsed: Parsed, table: AttributeTable, options: ReadOptions,
         options = _of_these(options, names)
     if options.columns is None and options.features is None and options.layers_from is None:
         options = replace(options, columns=[name for name in names if is_feature_name(name)])
-    made = node_columns(table, parsed.nodes, {label, *(name for name in table.header if name in taken)}, options)
-    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
+    made = take_columns(parsed, table, {label, *(name for name in table.header if name in taken)}, options)
     asked = (options.columns, options.features, options.layers_from)
     used = {label, *(name for each in asked for name in ([each] if isinstance(each, str) else each or ()))}
     unused = [name for name in names if name not in used and name not in made.mask_columns]
@@ -139,7 +139,3 @@ def _of_these(options: ReadOptions, names: list[str]) -> ReadOptions:
         listed = [asked] if isinstance(asked, str) else list(asked or ())
         chosen[key] = [name for name in listed if name in names] or None
     return replace(options, **chosen)
-
-
-def _scalar(value: Any) -> str:
-    return cell_text(value) if isinstance(value, (str, numbers.Real)) else ""

@@ -11,13 +11,12 @@ from pathlib import Path
 from gramme._text import setting
 from gramme.errors import DataError, FileFormatError, NoEdgesError
 
-from .combine import joined
-from .couplings import between
+from .assemble import joined
 from .headers import DIRECTIONS, EdgeHeader, edge_header, find_header, plain_word
 from .labels import table_facts
 from .matrix_rows import find_matrix, matrix_layer
 from .node_table import node_column, tabled
-from .parsed import Parsed, ReadOptions, RowCollector
+from .parsed import Parsed, ReadOptions, RowCollector, between
 from .source import tell
 from .values import UNKNOWN
 

@@ -27,7 +27,6 @@ from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph.columns import settled_labels
 
-from .arrow import PARQUET
 from .headers import plain_word
 from .node_table import (
     LABEL_COLUMN,
@@ -42,6 +41,7 @@ from .node_table import (
 )
 from .parsed import Groups, LabelsForm, ReadOptions
 from .source import AUTO, checked_file, decode, numbered_lines, read_bytes, tell
+from .spreadsheet import PARQUET
 from .text import cells, fields, separator_of
 from .values import is_unknown, is_whole, tell_of_labels
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -50,6 +51,11 @@ class TextGraph:
         yield from ((name, name, layer) for name, layer in self.edges())
         yield from self.couplings()
 
+    def named_edges(self, part: EdgeLayer | Coupling) -> Iterator[tuple[str, str, float | None]]:
+        """The names of both ends of each edge, and its weight or None."""
+        for source, target, weight in edges_of(part):
+            yield self.nodes[source], self.nodes[target], weight
+
     def node_facts(self) -> Iterator[tuple[str, dict[str, str | float]]]:
         """Each node with its label, if it has one, and its features, as attributes by name."""
         features = self.features()
@@ -77,6 +83,12 @@ class TextGraph:
             )
         dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
         return [[format_number(value) for value in row] for row in dense.tolist()]
+
+
+def edges_of(part: EdgeLayer | Coupling) -> Iterator[tuple[int, int, float | None]]:
+    """The positions of both ends of each edge, and its weight or None."""
+    weights = repeat(None) if part.weight is None else part.weight.tolist()
+    return zip(part.source.tolist(), part.target.tolist(), weights, strict=False)
 
 
 def as_text(

@@ -17,12 +17,11 @@ from gramme.graph import MembershipLayer
 from gramme.graph.columns import column_layer, settled
 from gramme.graph.table import ROW_NUMBER_NAMES, says_nothing
 
-from .arrow import PARQUET, column_texts, read_arrow
 from .cells import typed_column
 from .headers import plain_word
-from .parsed import Groups, ReadOptions
+from .parsed import Groups, Parsed, ReadOptions
 from .source import decode, numbered_lines, read_bytes, tell
-from .spreadsheet import read_sheets
+from .spreadsheet import PARQUET, column_texts, read_arrow, read_sheets
 from .text import cells, quoted_fields, separator_of
 from .values import is_whole, parse_number, tell_of_twins
 
@@ -247,6 +246,13 @@ def node_columns(
             made.groups[name] = _as_groups(table, name, series, nodes)
     if matrix:
         made.features = np.hstack(matrix)
+    return made
+
+
+def take_columns(parsed: Parsed, table: AttributeTable, taken: Collection[str], options: ReadOptions) -> NodeColumns:
+    """Add what the columns of a table of all nodes say."""
+    made = node_columns(table, parsed.nodes or (), taken, options)
+    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
     return made
 
 

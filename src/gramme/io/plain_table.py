@@ -21,10 +21,9 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError
 
-from .arrow import PARQUET, read_arrow
 from .cells import in_nanoseconds, typed_column
 from .source import AUTO, MAX_DECLARED_BEYOND_FILE, checked_file, decode, read_bytes, tell
-from .spreadsheet import cell_text, sheet_values
+from .spreadsheet import PARQUET, cell_text, read_arrow, sheet_values
 from .text import SEPARATORS, check_width, tell_separator, without_comments
 from .values import tell_of_labels, unknown_marks
 

@@ -12,13 +12,11 @@ from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
 from .atomic import Content
+from .edge_table import parse_sheets
 from .formats import (
     authors,
     csv_tables,
     databases,
-    excel,
-    gexf,
-    gml,
     graphml,
     infomap,
     json_graph,
@@ -28,10 +26,10 @@ from .formats import (
     npz,
     pajek,
     parquet,
-    text,
     ucinet,
 )
 from .parsed import Parsed, ReadOptions, ReadReport
+from .spreadsheet import read_sheets
 
 Reading = Parsed | tuple[MultilayerGraph, ReadReport]
 
@@ -121,9 +119,9 @@ _ALL = (
         "names and labels other than text",
     ),
     Format(
-        text.NAME,
+        csv_tables.TEXT_NAME,
         (".txt", ".dat", ".tab", ".edgelist", ".ncol"),
-        text.read,
+        csv_tables.read_text_file,
         None,
         "edges or a matrix by spaces, tabs, commas or semicolons, as R, igraph and networkx write them",
         READ_ONLY,
@@ -168,8 +166,8 @@ _ALL = (
         "node-link data of networkx and d3, Cytoscape's elements, or a list of edges",
         "groups, absent nodes",
     ),
-    Format(gexf.NAME, (".gexf",), gexf.read, None, "Gephi's format (needs gramme[networkx])", READ_ONLY),
-    Format(gml.NAME, (".gml",), gml.read, None, "GML (needs gramme[networkx])", READ_ONLY),
+    Format("gexf", (".gexf",), graphml.read_gexf, None, "Gephi's format (needs gramme[networkx])", READ_ONLY),
+    Format("gml", (".gml",), graphml.read_gml, None, "GML (needs gramme[networkx])", READ_ONLY),
     Format(
         ucinet.NAME,
         (".dl",),
@@ -179,9 +177,9 @@ _ALL = (
         READ_ONLY,
     ),
     Format(
-        excel.NAME,
+        "excel",
         (".xlsx",),
-        excel.read,
+        lambda path, options: parse_sheets(read_sheets(path), path, options),
         None,
         "a workbook with a layer per sheet: edges or matrices (needs gramme[excel])",
         READ_ONLY,
@@ -203,9 +201,9 @@ _ALL = (
         READ_ONLY,
     ),
     Format(
-        text.MATRIX_NAME,
+        csv_tables.MATRIX_NAME,
         (".matrix",),
-        text.read_matrix,
+        csv_tables.read_matrix,
         None,
         "one adjacency or incidence matrix, with or without names",
         READ_ONLY,

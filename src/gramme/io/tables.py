@@ -26,10 +26,9 @@ import numpy as np
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 
-from .couplings import between
 from .lossy import TextGraph, as_text, text_names
-from .node_table import LABEL_COLUMN, TRUTH, AttributeTable, name_column, node_columns, read_attributes
-from .parsed import Groups, Parsed, ReadOptions
+from .node_table import LABEL_COLUMN, TRUTH, AttributeTable, name_column, read_attributes, take_columns
+from .parsed import Groups, Parsed, ReadOptions, between
 from .values import parse_weight
 
 COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
@@ -226,8 +225,7 @@ def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> 
     column = "node" if table.has("node") else name_column(table, set(parsed.rows.nodes), options)
     parsed.nodes, parsed.nodes_file = table.names(column), table.path
     parsed.labels = table.labels(parsed.nodes, options.label)
-    made = node_columns(table, parsed.nodes, {column, options.label or LABEL_COLUMN}, options)
-    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
+    take_columns(parsed, table, {column, options.label or LABEL_COLUMN}, options)
 
 
 def _take_layers(parsed: Parsed, table: AttributeTable) -> None:

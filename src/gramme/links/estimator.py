@@ -20,7 +20,7 @@ from gramme.errors import DataError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 from gramme.graph.canonical import checksum, in_name_order
 from gramme.io.atomic import write_files
-from gramme.io.formats import gexf
+from gramme.io.formats.graphml import write_gexf
 from gramme.methods.params import Number, RandomSeed, check_parameters, parameter_rules, seed_from
 from gramme.methods.persistence import write_model
 
@@ -342,7 +342,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             ends = named_pairs(self.graph_, rows[["source", "target"]])
             weight, directed = rows["probability"].to_numpy(), self.graph_.layers[str(layer)].directed
             layers[name] = EdgeLayer(self.graph_.num_nodes, ends[:, 0], ends[:, 1], weight, directed=directed)
-        write_files(gexf.write(self.graph_.replace(layers=layers), Path(path)))
+        write_files(write_gexf(self.graph_.replace(layers=layers), Path(path)))
 
     def save(self, path: Any) -> None:
         """Write the fitted model, with the graph its evidence is from, to a safetensors file."""

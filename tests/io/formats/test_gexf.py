@@ -8,7 +8,7 @@ from tests.io.cases import ReadCase
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io import inspect, read
-from gramme.io.formats import gexf
+from gramme.io.formats.graphml import write_gexf
 
 networkx = pytest.importorskip("networkx")
 
@@ -83,7 +83,7 @@ def test_a_graph_for_gephi_comes_back_with_its_layers_directions_and_classes(tmp
         'say "hi"': EdgeLayer(3, [0, 1], [1, 2], directed=directed),
     }
     graph = MultilayerGraph(layers, nodes=["<Ann>", "Bö", "'"], labels=["x & y", None, "z"])
-    ((path, text),) = gexf.write(graph, tmp_path / "g.gexf").items()
+    ((path, text),) = write_gexf(graph, tmp_path / "g.gexf").items()
     path.write_text(text, encoding="utf-8")
     again = read(path, label="class")
     assert again.nodes.tolist() == graph.nodes.tolist()
@@ -91,4 +91,4 @@ def test_a_graph_for_gephi_comes_back_with_its_layers_directions_and_classes(tmp
     assert {name: layer.directed for name, layer in again.layers.items()} == dict.fromkeys(layers, directed)
     assert again.layers["a&b"].weight.tolist() == [2.5, 1.0]
     with pytest.raises(DataError, match="'gexf' cannot hold the character"):
-        gexf.write(graph.replace(nodes=["a\x00", "b", "c"]), tmp_path / "h.gexf")
+        write_gexf(graph.replace(nodes=["a\x00", "b", "c"]), tmp_path / "h.gexf")

@@ -9,7 +9,7 @@ from tests.io.cases import FormatCase
 
 from gramme.errors import FileFormatError
 from gramme.io import inspect, read
-from gramme.io.arrow import read_arrow
+from gramme.io.spreadsheet import read_arrow
 
 pytest.importorskip("pyarrow")
 
@@ -60,7 +60,7 @@ def test_rows_out_of_thin_air(tmp_path):
 def test_a_long_text_that_repeats_is_not_unfolded(tmp_path, dictionary, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("gramme.io.arrow._SPARE_BYTES", 50_000_000)
+    monkeypatch.setattr("gramme.io.spreadsheet._SPARE_BYTES", 50_000_000)
     words = arrow.DictionaryArray.from_arrays(np.zeros(90_000, np.int32), ["x" * 10_000])
     table = arrow.table({"source": words})
     parquet.write_table(table, tmp_path / "t.parquet", store_schema=dictionary)

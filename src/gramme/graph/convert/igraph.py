@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
 from gramme.graph.arrays import loose_index
@@ -67,7 +66,9 @@ def from_igraph(
     for key, graph in by_layer.items():
         nodes = list(graph.vs[node]) if node in graph.vs.attributes() else list(range(graph.vcount()))
         names.update(dict.fromkeys(nodes))
-        stated = _layers(graph, key, layer)
+        stated = np.full(graph.ecount(), str(key) if key is not None else ONLY_LAYER, dtype=object)
+        if key is None and layer in graph.es.attributes():
+            stated = np.array([str(one) for one in graph.es[layer]], dtype=object)
         directed |= dict.fromkeys(set(stated.tolist()) or {str(key or ONLY_LAYER)}, graph.is_directed())
         if key is not None:
             held[str(key)] = nodes
@@ -80,8 +81,11 @@ def from_igraph(
         for name_of_column in edge_features or ():
             frame[name_of_column] = graph.es[name_of_column] if name_of_column in known else None
         frames.append(frame)
-        if label is not None:
-            _take_labels(labels, graph, nodes, label)
+        if label is not None and label not in graph.vs.attributes():
+            raise DataError(f"no vertex has the attribute {label!r}; {did_you_mean(label, graph.vs.attributes())}")
+        for one, value in zip(nodes, graph.vs[label], strict=True) if label is not None else ():
+            if value is not None and labels.setdefault(one, value) != value:
+                raise DataError(f"the node {one!r} has the labels {labels[one]!r} and {value!r}")
     return from_edges(
         pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True),
         directed=directed,
@@ -92,19 +96,3 @@ def from_igraph(
         edge_features=edge_features,
         name=name,
     )
-
-
-def _layers(graph: Any, key: Any, layer: str) -> NDArray[np.object_]:
-    """The layer of each edge."""
-    if key is None and layer in graph.es.attributes():
-        return np.array([str(one) for one in graph.es[layer]], dtype=object)
-    return np.full(graph.ecount(), str(key) if key is not None else ONLY_LAYER, dtype=object)
-
-
-def _take_labels(labels: dict[Any, Any], graph: Any, nodes: list[Any], label: str) -> None:
-    if label not in graph.vs.attributes():
-        known = graph.vs.attributes()
-        raise DataError(f"no vertex has the attribute {label!r}; {did_you_mean(label, known)}")
-    for one, value in zip(nodes, graph.vs[label], strict=True):
-        if value is not None and labels.setdefault(one, value) != value:
-            raise DataError(f"the node {one!r} has the labels {labels[one]!r} and {value!r}")

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError, LossyFormatWarning, did_you_mean, import_extra
-from gramme.graph.arrays import is_missing, name_index
+from gramme.graph.arrays import is_missing, name_index, positive_numbers
 from gramme.graph.edge_features import encoded_columns
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.edges import ONLY_LAYER, layer_directions
@@ -305,15 +304,10 @@ def _layer(
     stated = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
     weights = None
     if any(value is not None for value in stated):
-        given = pd.Series([1.0 if value is None else value for value in stated])
-        weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64)
-        bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-        if bad.size:
-            source, target, _ = edges[int(bad[0])]
-            raise DataError(
-                f"layer {key!r}: the edge from {source!r} to {target!r} has the weight {stated[int(bad[0])]!r}; "
-                "weights must be positive and finite"
-            )
+        weights = positive_numbers(
+            [1.0 if value is None else value for value in stated],
+            lambda row: f"layer {key!r}: the edge from {edges[row][0]!r} to {edges[row][1]!r}",
+        )
     if natural and directed is False:
         try:
             return layer_from_both_ways(frame.nodes, start, end, weights, directed=False, present=inside, **described)

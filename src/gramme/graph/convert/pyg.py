@@ -46,38 +46,47 @@ def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
     return max((int(pair.max()) + 1 for pair in ends if pair.numel()), default=0)
 
 
+def _numbers(store: Any, key: str) -> Any:
+    """What a store has under a key as numpy, a single column as a vector; None if there is nothing."""
+    if key not in store or store[key] is None:
+        return None
+    values = store[key].detach().cpu().numpy()
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
 def stored_weights(edges: Any) -> Any:
-    """``edge_weight``, or an ``edge_attr`` that is a weight; None without."""
-    for key in ("edge_weight", "edge_attr"):
-        if key in edges and edges[key] is not None and (key == "edge_weight" or _attribute_is_weight(edges)):
-            values = edges[key].detach().cpu().numpy()
-            return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    return None
+    """``edge_weight``, or an ``edge_attr`` that is a weight; None without.
 
-
-def _attribute_is_weight(edges: Any) -> bool:
-    """PyG's own readers put weights into ``edge_attr``: one positive number per edge, and nothing else says weight."""
-    values = edges["edge_attr"]
-    one_each = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
-    other = any(key in edges and edges[key] is not None for key in ("edge_weight", FEATURE_NAMES))
-    return one_each and not other and bool((values > 0).all())
+    PyG's own readers put weights into ``edge_attr``: one positive number per edge, and nothing else says weight.
+    """
+    weights, values = _numbers(edges, "edge_weight"), _numbers(edges, "edge_attr")
+    named = FEATURE_NAMES in edges and edges[FEATURE_NAMES] is not None
+    if weights is None and values is not None and values.ndim == 1 and not named and bool((values > 0).all()):
+        return values
+    return weights
 
 
 def stored_edge_features(edges: Any) -> dict[str, Any]:
     """``edge_attr`` as features of edges and their names, unless it is a weight."""
-    if "edge_attr" not in edges or edges["edge_attr"] is None or _attribute_is_weight(edges):
+    features = _numbers(edges, "edge_attr")
+    if features is None or (stored_weights(edges) is not None and _numbers(edges, "edge_weight") is None):
         return {}
-    features = edges["edge_attr"].detach().cpu().numpy()
+    features = features.reshape(len(features), -1)
     return {"features": features, "feature_names": edges[FEATURE_NAMES] if FEATURE_NAMES in edges else None}  # noqa: SIM401 - a store of PyG has no get
+
+
+def _ends(edges: Any, what: str) -> Any:
+    """Both ends of the edges as PyG has them: who is heard, and who hears."""
+    if "edge_index" not in edges or edges["edge_index"] is None:
+        raise DataError(f"{what} has no edge_index; other forms of edges cannot be read")
+    return edges["edge_index"].detach().cpu().numpy()
 
 
 def stored_labels(store: Any, data: Any) -> Any:
     """``y`` as labels, -1 for unknown; positions in ``data.classes`` where that is there."""
-    if "y" not in store or store["y"] is None:
+    labels = _numbers(store, "y")
+    if labels is None:
         return None
-    labels = store["y"].detach().cpu().numpy()
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
     if labels.ndim != 1:
         raise DataError(f"y must hold one label per node, not be of shape {labels.shape}")
     classes = data.classes if "classes" in data else None
@@ -92,33 +101,29 @@ def stored_masks(store: Any) -> dict[str, Any]:
     for key in store.keys() if callable(store.keys) else store.keys:
         if not key.endswith(MASK) or store[key] is None or not isinstance(store[key], torch.Tensor):
             continue
-        values = store[key].detach().cpu()
-        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        values = _numbers(store, key)
         if values.ndim != 1:
             raise DataError(
                 f"{key} has {values.shape[1]} columns, a split each; choose one before: data.{key} = data.{key}[:, 0]"
             )
-        masks[key.removesuffix(MASK)] = values.numpy().astype(bool)
+        masks[key.removesuffix(MASK)] = values.astype(bool)
     return masks
 
 
 def given_matrix(store: Any, key: str) -> Any:
     """The matrix under a key as numpy or scipy; None if there is none."""
-    return _to_numpy(store[key]) if key in store and store[key] is not None else None
+    if key not in store or store[key] is None:
+        return None
+    features = store[key].detach().cpu()
+    if features.layout == torch.strided:
+        return features.numpy()
+    pairs = features.to_sparse_coo().coalesce()
+    return sp.csr_array((pairs.values().numpy(), pairs.indices().numpy()), shape=tuple(features.shape))
 
 
 def stored_layer_features(store: Any, layers: Iterable[str]) -> dict[str, Any]:
     """The features of layers that have some of their own."""
     return {name: given_matrix(store, FEATURES + name) for name in layers if FEATURES + name in store}
-
-
-def _to_numpy(features: Any) -> Any:
-    features = features.detach().cpu()
-    if features.layout == torch.strided:
-        return features.numpy()
-    pairs = features.to_sparse_coo().coalesce()
-    shape = tuple(features.shape)
-    return sp.csr_array((pairs.values().numpy(), pairs.indices().numpy()), shape=shape)
 
 
 def as_tensor(features: Any) -> torch.Tensor:
@@ -150,15 +155,23 @@ def from_pyg_kinds(
 ) -> MultilayerGraph:
     """A graph over the nodes of one type; a relation that is another one turned round is left out."""
     edges = {kind: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
-    names = {kind: _names(data[kind], number_of_nodes(data[kind], _touching(edges, kind))) for kind in node_types(data)}
+    names: dict[str, Any] = {}
+    for kind in node_types(data):
+        # the node type's side of each relation, for PyG objects that state no number of nodes
+        touching = {
+            (key, side): {"edge_index": store["edge_index"][side]}
+            for key, store in edges.items()
+            for side, end in ((0, key[0]), (1, key[2]))
+            if end == kind and "edge_index" in store
+        }
+        size = number_of_nodes(data[kind], touching)
+        names[kind] = list(data[kind]["names"]) if "names" in data[kind] else range(size)
     if nodes is not None:
         names[target] = list(nodes)
     relations: dict[Any, Any] = {}
     one_way: dict[str, bool] = {}
     for kind, store in edges.items():
-        if "edge_index" not in store or store["edge_index"] is None:
-            raise DataError(f"the relation {kind} has no edge_index; other forms of edges cannot be read")
-        source, end = store["edge_index"].detach().cpu().numpy()
+        source, end = _ends(store, f"the relation {kind}")
         shape = (len(names[kind[0]]), len(names[kind[2]]))
         if source.size and (source.max() >= shape[0] or end.max() >= shape[1]):
             raise DataError(f"the relation {kind} touches a node beyond the {shape} there are")
@@ -201,20 +214,6 @@ def node_types(data: HeteroData) -> list[str]:
     """The node types, also those that only relations name."""
     ends = (end for kind in data.edge_types for end in (kind[0], kind[2]))
     return list(dict.fromkeys((*data.node_types, *ends)))
-
-
-def _touching(edges: Mapping[Any, Any], kind: str) -> dict[Any, Any]:
-    """The node type's side of each relation, for PyG objects that state no number of nodes."""
-    return {
-        (key, side): {"edge_index": store["edge_index"][side]}
-        for key, store in edges.items()
-        for side, end in ((0, key[0]), (1, key[2]))
-        if end == kind and "edge_index" in store
-    }
-
-
-def _names(store: Any, size: int) -> Any:
-    return list(store["names"]) if "names" in store else range(size)
 
 
 def _named(names: Any, places: Any) -> Any:
@@ -472,9 +471,7 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
 
 
 def _layer(relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None) -> EdgeLayer:
-    if "edge_index" not in edges or edges["edge_index"] is None:
-        raise DataError(f"layer {relation!r} has no edge_index; other forms of edges cannot be read")
-    heard, hears = edges["edge_index"].detach().cpu().numpy()
+    heard, hears = _ends(edges, f"layer {relation!r}")
     present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:
         return layer_from_both_ways(

@@ -12,9 +12,8 @@ from pathlib import Path
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.couplings import between
 from gramme.io.lossy import as_text, lossy
-from gramme.io.parsed import Parsed, ReadOptions, RowCollector
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector, between
 from gramme.io.source import numbered_lines, read_text
 from gramme.io.text import quote, quoted_fields
 

@@ -114,16 +114,12 @@ def _nodes(nodes: list[Any], path: Path) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for place, node in enumerate(nodes):
         facts = _own(node)
-        name = cell_text(node if isinstance(node, (str, int, float)) else _first(facts, _IDS))
-        name = name or str(place)
+        called = next((facts[key] for key in _IDS if facts.get(key) is not None), None)
+        name = cell_text(node if isinstance(node, (str, int, float)) else called) or str(place)
         if name in found:
             raise FileFormatError(f"two nodes are called {name!r}", file=path)
         found[name] = {key: value for key, value in facts.items() if key != "id"}
     return found
-
-
-def _first(facts: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((facts[key] for key in keys if facts.get(key) is not None), None)
 
 
 def _edge(
@@ -169,11 +165,9 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     nodes = [{"id": name, **facts} for name, facts in text.node_facts()]
     links: list[dict[str, Any]] = []
     for name, layer in text.edges():
-        for row, (a, b) in enumerate(zip(layer.source.tolist(), layer.target.tolist(), strict=True)):
-            link: dict[str, Any] = {"source": text.nodes[a], "target": text.nodes[b], "layer": name}
-            if layer.weight is not None:
-                link["weight"] = float(layer.weight[row])
-            links.append(link)
+        for source, target, weight in text.named_edges(layer):
+            link = {"source": source, "target": target, "layer": name}
+            links.append(link if weight is None else link | {"weight": weight})
     stated = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
     whole = {
         "directed": any(one["directed"] for one in stated),

@@ -15,10 +15,9 @@ from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import take_attributes
-from gramme.io.couplings import between, named_nodes, own_layers
 from gramme.io.lossy import TextGraph, as_text
 from gramme.io.node_table import AttributeTable
-from gramme.io.parsed import Parsed, ReadOptions, RowCollector
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector, between, named_nodes, own_layers
 from gramme.io.source import numbered_lines, read_text
 from gramme.io.text import format_row
 from gramme.io.values import format_number
@@ -130,15 +129,9 @@ def _lines(text: TextGraph) -> Iterator[str]:
             yield from (_row(text.nodes[node], name) for node in layer.present.nonzero()[0])
     yield "\n#EDGES\n"
     for names, part in parts:
-        ends = zip(part.source.tolist(), part.target.tolist(), strict=True)
-        weights = None if part.weight is None else part.weight.tolist()
-        for row, (source, target) in enumerate(ends):
-            weight = () if weights is None else (format_number(weights[row]),)
-            start, end = text.nodes[source], text.nodes[target]
-            if several:
-                yield _row(start, names[0], end, names[1], *weight)
-            else:
-                yield _row(start, end, names[0], *weight)
+        for start, end, size in text.named_edges(part):
+            weight = () if size is None else (format_number(size),)
+            yield _row(*((start, names[0], end, names[1]) if several else (start, end, names[0])), *weight)
 
 
 def _row(*values: str) -> str:

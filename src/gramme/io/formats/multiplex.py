@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gramme.errors import FileFormatError, GrammeWarning
-from gramme.graph import MultilayerGraph
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import take_attributes
-from gramme.io.couplings import ends_of, renamed_ends
 from gramme.io.edge_rows import read_edge_rows
-from gramme.io.lossy import TextGraph, as_text, lossy
+from gramme.io.lossy import TextGraph, as_text, edges_of, lossy
 from gramme.io.node_table import AttributeTable, read_attributes
-from gramme.io.parsed import EdgeRows, Parsed, ReadOptions
+from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, ends_of, renamed_ends
 from gramme.io.source import beside
 from gramme.io.text import quote
 from gramme.io.values import format_number
@@ -121,23 +120,25 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
 
 def warn_of_ones(text: TextGraph, format_name: str) -> None:
     """Warn where weights of 1 everywhere, which mean no weights here, were meant as weights."""
-    for name, layer in text.edges():
-        if layer.weight is not None and bool((layer.weight == 1).all()):
-            lossy(format_name, f"that the layer {name!r} is weighted, as all its weights are 1")
-    for first, second, coupling in text.couplings():
-        if coupling.weight is not None and bool((coupling.weight == 1).all()):
-            shown = f"{first!r} and {second!r}"
-            lossy(format_name, f"that the coupling of {shown} is weighted, as all its weights are 1")
+    for first, second, part in text.parts():
+        if part.weight is not None and bool((part.weight == 1).all()):
+            shown = f"layer {first!r}" if first == second else f"coupling of {first!r} and {second!r}"
+            lossy(format_name, f"that the {shown} is weighted, as all its weights are 1")
 
 
 def numbered_rows(text: TextGraph, weighted: bool) -> Iterator[tuple[int, int, int, int, str]]:
     """Layer, node, layer, node and weight of each edge and coupling, numbered from 1; the weight may be blank."""
     number = {name: place for place, name in enumerate(text.layers, start=1)}
     for first, second, part in text.parts():
-        weights = [1.0] * part.num_edges if part.weight is None else part.weight.tolist()
-        for source, target, weight in zip(part.source.tolist(), part.target.tolist(), weights, strict=True):
-            shown = f" {format_number(weight)}" if weighted else ""
+        for source, target, weight in edges_of(part):
+            shown = f" {format_number(1.0 if weight is None else weight)}" if weighted else ""
             yield number[first], source + 1, number[second], target + 1, shown
+
+
+def numbered_edges(layer: EdgeLayer) -> Iterator[str]:
+    """Lines of two nodes, numbered from 1, and the weight where the layer has weights."""
+    for source, target, weight in edges_of(layer):
+        yield f"{source + 1} {target + 1}{'' if weight is None else ' ' + format_number(weight)}\n"
 
 
 def layer_table(layers: Sequence[str]) -> str:

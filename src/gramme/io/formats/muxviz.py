@@ -7,25 +7,20 @@ layer means no weights.
 
 from __future__ import annotations
 
-from itertools import repeat
 from pathlib import Path
-
-import numpy as np
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
+from gramme.io.assemble import joined
 from gramme.io.atomic import Content
-from gramme.io.combine import joined
-from gramme.io.couplings import between
 from gramme.io.edge_rows import read_edge_rows
 from gramme.io.lossy import as_text, lossy
 from gramme.io.node_table import read_attributes
-from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, RowCollector
+from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, RowCollector, between
 from gramme.io.source import checked_file, numbered_lines, read_text
 from gramme.io.text import fields
-from gramme.io.values import format_number
 
-from .multiplex import layer_table, node_table, numbered_rows, take_layers, take_nodes, warn_of_ones
+from .multiplex import layer_table, node_table, numbered_edges, numbered_rows, take_layers, take_nodes, warn_of_ones
 
 NAME = "muxviz"
 
@@ -101,7 +96,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
             )
         edges = path.with_name(f"{path.stem}_{number}.edges")
         config.append(f"{edges.name};{name};{layout.name}\n")
-        files[edges] = edge_lines(layer.source.tolist(), layer.target.tolist(), layer.weight) or "\n"
+        files[edges] = "".join(numbered_edges(layer)) or "\n"
     return {path: "".join(config), **files, layout: node_table(text)}
 
 
@@ -109,12 +104,6 @@ def check_file_name(path: Path) -> None:
     """The configuration names files between semicolons, so no name may hold one."""
     if ";" in path.name or path.name != path.name.strip() or "\n" in path.name:
         raise DataError(f"a file {path.name!r} cannot be named in a muxViz configuration")
-
-
-def edge_lines(source: list[int], target: list[int], weight: object) -> str:
-    """Rows ``source target [weight]`` of numbers from 1."""
-    weights = [f" {format_number(each)}" for each in weight.tolist()] if isinstance(weight, np.ndarray) else repeat("")
-    return "".join(f"{a + 1} {b + 1}{w}\n" for a, b, w in zip(source, target, weights, strict=False))
 
 
 # muxViz's extended edge lists: rows ``node layer node layer [weight]``, with tables of layers and nodes.

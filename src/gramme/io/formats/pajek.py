@@ -19,9 +19,9 @@ from gramme.io.atomic import Content
 from gramme.io.lossy import TextGraph, as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import beside, check_declared, numbered_lines, read_text
-from gramme.io.values import format_number, is_whole
+from gramme.io.values import is_whole
 
-from .multiplex import warn_of_ones
+from .multiplex import numbered_edges, warn_of_ones
 
 NAME = "pajek"
 #: Pajek's own sign for "no class".
@@ -206,12 +206,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     lines += [f"{number} {_quoted(name)}\n" for number, name in enumerate(text.nodes, start=1)]
     for number, (name, layer) in enumerate(text.edges(), start=1):
         lines.append(f"*{'Arcs' if layer.directed else 'Edges'} :{number} {_quoted(name)}\n")
-        ends = zip(layer.source.tolist(), layer.target.tolist(), strict=True)
-        if layer.weight is None:
-            lines += [f"{source + 1} {target + 1}\n" for source, target in ends]
-        else:
-            weights = map(format_number, layer.weight.tolist())
-            lines += [f"{a + 1} {b + 1} {weight}\n" for (a, b), weight in zip(ends, weights, strict=True)]
+        lines += numbered_edges(layer)
     return {path: "".join(lines), path.with_suffix(".clu"): _partition(text)}
 
 

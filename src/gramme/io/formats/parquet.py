@@ -11,11 +11,11 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.io.arrow import column_texts, read_arrow
 from gramme.io.atomic import Content
 from gramme.io.edge_table import no_edges, parse_edges, take_features, tell_columns
 from gramme.io.headers import EdgeHeader, find_header
 from gramme.io.parsed import EdgeRows, Parsed, ReadOptions
+from gramme.io.spreadsheet import column_texts, read_arrow
 from gramme.io.tables import Table, companion, read_companions, take_tables, to_tables
 from gramme.io.values import in_order, parse_weight
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError
-from gramme.io.combine import joined
+from gramme.io.assemble import joined
 from gramme.io.matrix_rows import Matrix, matrix_layer
 from gramme.io.parsed import Groups, Parsed, ReadOptions, RowCollector
 from gramme.io.source import check_declared, numbered_lines, read_text
