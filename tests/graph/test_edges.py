@@ -106,7 +106,7 @@ def test_layers_are_named_by_text():
         ({"layer": [""], "source": [1], "target": [2]}, {}, "is empty or not text"),
         ({"layer": [1, "1"], "source": [1, 2], "target": [2, 3]}, {}, "two layers have the name '1'"),
         ({"source": ["a"], "target": ["b"], "weight": [0]}, {}, "the edge from 'a' to 'b' (row 0) has the weight 0"),
-        ({"source": ["a"], "target": ["b"], "weight": ["x"]}, {}, "has the weight x"),
+        ({"source": ["a"], "target": ["b"], "weight": ["x"]}, {}, "has the weight 'x'"),
         ({"source": ["a"], "target": ["b"], "weight": [pd.NA]}, {}, "has the weight <NA>"),
         ({"source": [1], "target": [2]}, {"nodes": ["1", "2"]}, "row 0: there is no node 1"),
         (

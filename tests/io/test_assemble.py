@@ -4,7 +4,8 @@ import pytest
 
 from gramme.errors import FileFormatError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.io.assemble import assemble, renamed, restored_edges, restored_graph
+from gramme.io.assemble import assemble, renamed
+from gramme.io.formats.npz import restored_edges, restored_graph
 from gramme.io.parsed import Groups, Parsed, ReadOptions, RowCollector
 
 NUMBERS = np.array([0, 0, 1])

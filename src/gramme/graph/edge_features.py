@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
 
-from .arrays import FloatArray, frozen, same_values
+from .arrays import FloatArray, frozen
 
 MAX_EDGE_KINDS = 100
 """Distinct texts up to which a column of edges is a kind, with a feature for each; beyond, it is more likely a note."""
@@ -56,11 +56,6 @@ def mean_rows(features: FloatArray, group: NDArray[np.int64], count: int) -> Flo
     sums = np.zeros((count, features.shape[1]))
     np.add.at(sums, group, features)
     return frozen(sums / sizes[:, None])
-
-
-def same_edge_features(left: Any, right: Any) -> bool:
-    """Whether two layers have the same features under the same names."""
-    return left.feature_names == right.feature_names and same_values(left.features, right.features)
 
 
 def encoded_columns(table: Any, columns: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:

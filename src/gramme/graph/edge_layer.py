@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gramme.errors import DataError
 
 from .arrays import FloatArray, IntArray, checked_weights, frozen, index_array, node_count, same_values, smallest_int
-from .edge_features import checked_edge_features, mean_rows, same_edge_features
+from .edge_features import checked_edge_features, mean_rows
 from .layer import Layer, presence
 
 MAX_STATED_EDGES = 5_000_000
@@ -269,7 +269,8 @@ class EdgeLayer(Layer):
             and same_values(self.target, other.target)
             and same_values(self.weight, other.weight)
             and same_values(self._present, other._present)
-            and same_edge_features(self, other)
+            and self.feature_names == other.feature_names
+            and same_values(self.features, other.features)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==

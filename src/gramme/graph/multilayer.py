@@ -27,7 +27,6 @@ from .node_values import (
     checked_masks,
     freeze_features,
     same_features,
-    same_layer_features,
 )
 from .summary import describe, html, summarise
 
@@ -384,7 +383,8 @@ class MultilayerGraph(Frozen):
             and same_features(self.features, other.features)
             and self.feature_names == other.feature_names
             and dict(self.couplings) == dict(other.couplings)
-            and same_layer_features(self.layer_features, other.layer_features)
+            and self.layer_features.keys() == other.layer_features.keys()
+            and all(same_features(each, other.layer_features[name]) for name, each in self.layer_features.items())
             and self.masks.keys() == other.masks.keys()
             and all(same_values(mask, other.masks[name]) for name, mask in self.masks.items())
         )

@@ -185,8 +185,3 @@ def same_features(left: Features | None, right: Features | None) -> bool:
         return same_values(left, right)
     difference: Any = sp.csr_array(left) - sp.csr_array(right)
     return not np.any(difference.data)
-
-
-def same_layer_features(left: Mapping[str, Features], right: Mapping[str, Features]) -> bool:
-    """Whether two graphs have the same features for the same layers."""
-    return left.keys() == right.keys() and all(same_features(matrix, right[name]) for name, matrix in left.items())

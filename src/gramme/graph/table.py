@@ -107,36 +107,48 @@ def from_table(
     ['[18, 65)', '65 and above']
     """
     table = as_pandas(table)
-    check_table(table)
-    for column, role in ((label, "label"), (id, "id")):
-        if column is not None:
-            known_column(column, list(table.columns), role)
+    check_table(table, label=label, id=id)
     asked = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
     used, left_out = layer_columns(table, columns, label, id, asked)
     for column, reason in left_out.items():
         warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=2)
     ways = chosen_ways(used, asked)
-    policies = _policies(missing, used)
-    nodes = node_names(table, id)
+    policies = dict.fromkeys(used, missing)
+    if isinstance(missing, Mapping):
+        for column in missing:
+            known_column(column, used, "missing")
+        policies = {column: missing.get(column, "nobody") for column in used}
+    for policy in policies.values():
+        if policy not in POLICIES:
+            raise DataError(f"missing={policy!r} is unknown; {did_you_mean(str(policy), POLICIES)}")
     layers: dict[str, Layer] = {}
     for column in used:
-        way, choice = ways.get(column, (None, None))
-        try:
-            layer = column_layer(table[column], way, choice, missing=policies[column])
-        except DataError as error:
-            raise DataError(f"column {column!r}: {error}") from error
+        way = ways.get(column, (None, None))
+        layer = _of_column(column, column_layer, table[column], *way, missing=policies[column])
         if str(column) in layers:
             raise DataError(f"two columns have the name {str(column)!r}; names must differ")
-        if not layer.num_edges:
-            warnings.warn(
-                f"the column {column!r} joins no rows: no value is in two of them", GrammeWarning, stacklevel=2
-            )
         layers[str(column)] = layer
     kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
-    features, feature_names = number_features(table, number_columns(table, kept if numbers else ()))
+    return _graph_of(table, layers, label, id, number_columns(table, kept if numbers else ()), name)
+
+
+def _graph_of(
+    table: pd.DataFrame,
+    layers: Mapping[str, Layer],
+    label: Any,
+    id: Any,
+    numbers: Mapping[Any, NumberColumn],
+    name: str | None,
+) -> MultilayerGraph:
+    for column, layer in layers.items():
+        if not layer.num_edges:
+            warnings.warn(
+                f"the column {column!r} joins no rows: no value is in two of them", GrammeWarning, stacklevel=3
+            )
+    features, feature_names = number_features(table, numbers)
     return MultilayerGraph(
         layers,
-        nodes=nodes,
+        nodes=node_names(table, id),
         labels=None if label is None else list(table[label]),
         features=features,
         feature_names=feature_names,
@@ -145,8 +157,8 @@ def from_table(
     )
 
 
-def check_table(table: Any) -> None:
-    """Whether this is a table that nodes can be made of."""
+def check_table(table: Any, *, label: Any = None, id: Any = None) -> None:
+    """Whether this is a table that nodes can be made of, and has these columns."""
     if not isinstance(table, pd.DataFrame):
         raise DataError(f"the table must be a pandas DataFrame, not {type(table).__name__}")
     if not len(table):
@@ -154,6 +166,9 @@ def check_table(table: Any) -> None:
     if not table.columns.is_unique:
         double = table.columns[table.columns.duplicated()][0]
         raise DataError(f"two columns have the name {double!r}; names must differ")
+    for column, role in ((label, "label"), (id, "id")):
+        if column is not None:
+            known_column(column, list(table.columns), role)
 
 
 def known_column(column: Any, columns: Collection[Any], what: str) -> None:
@@ -207,7 +222,7 @@ def says_nothing(column: pd.Series) -> str | None:
         return f"its only value is {plain(known.iloc[0])!r}"
     if _numbers_rows(column):
         return "it only numbers the rows"
-    if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
+    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
         many = len(known) >= MIN_JUDGED_ROWS and different > FREE_TEXT_SHARE * len(known)
         if many and _is_identifier(known):
             return f"{different:,} of its {len(known):,} values are different, like an identifier"
@@ -245,10 +260,6 @@ def _is_identifier(known: pd.Series) -> bool:
     return bool((np.isfinite(values) & (np.round(values) == values)).all())
 
 
-def _is_time(kind: Any) -> bool:
-    return bool(pd.api.types.is_datetime64_any_dtype(kind))
-
-
 def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
     """How each column about which something was said becomes a layer."""
     ways: dict[Any, tuple[str | None, Any]] = {}
@@ -261,19 +272,6 @@ def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str |
                 raise DataError(f"the column {column!r} is in both {ways[column][0]} and {way}")
             ways[column] = (way, choice)
     return ways
-
-
-def _policies(missing: str | Mapping[Any, str], used: list[Any]) -> dict[Any, str]:
-    if isinstance(missing, Mapping):
-        for column in missing:
-            known_column(column, used, "missing")
-        policies = {column: missing.get(column, "nobody") for column in used}
-    else:
-        policies = dict.fromkeys(used, missing)
-    for policy in policies.values():
-        if policy not in POLICIES:
-            raise DataError(f"missing={policy!r} is unknown; {did_you_mean(str(policy), POLICIES)}")
-    return policies
 
 
 def node_names(table: pd.DataFrame, id: Any) -> Any:
@@ -384,10 +382,7 @@ class TablePlan:
             A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
             standard deviation. They make no layers of their own unless ``columns`` names them.
         """
-        check_table(table)
-        for column, role in ((label, "label"), (id, "id")):
-            if column is not None:
-                known_column(column, list(table.columns), role)
+        check_table(table, label=label, id=id)
         joint = dict(together or {})
         for several in joint:
             for column in several:
@@ -401,7 +396,9 @@ class TablePlan:
             layers[str(column)] = LayerPlan([column], way, choice)
         for several, neighbours in joint.items():
             count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
-            scale = [_spread(_numbers(table, column)) for column in several]
+            known = [numbers[~np.isnan(numbers)] for numbers in (_numbers(table, column) for column in several)]
+            spreads = [float(np.std(numbers)) if numbers.size else 0.0 for numbers in known]
+            scale = [spread if np.isfinite(spread) and spread > 0 else 1.0 for spread in spreads]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
         kept = dict.fromkeys([*alone, *(column for several in joint for column in several)])
         kept = {column: None for column in kept if column not in (separator or {})}
@@ -417,39 +414,16 @@ class TablePlan:
             for column in plan.columns:
                 known_column(column, there, f"the layer {title!r}")
             if plan.way == "together":
-                layers[title] = self._together(table, plan)
-            else:
-                column = plan.columns[0]
-                # a column without a value says nothing about what it would hold, not even whether dates
-                empty = plan.way == "bins" and bool(table[column].isna().all())
-                layers[title] = _of_column(
-                    column,
-                    column_layer,
-                    table[column],
-                    "categories" if empty else plan.way,
-                    plan.choice,
-                    missing=self.missing,
-                )
-            if not layers[title].num_edges:
-                warnings.warn(
-                    f"the column {title!r} joins no rows: no value is in two of them", GrammeWarning, stacklevel=2
-                )
-        label = self.label if self.label in table.columns else None
-        features, feature_names = number_features(table, self.numbers)
-        return MultilayerGraph(
-            layers,
-            nodes=node_names(table, self.id if self.id in table.columns else None),
-            labels=None if label is None else list(table[label]),
-            features=features,
-            feature_names=feature_names,
-            name=name,
-            num_nodes=len(table),
-        )
-
-    def _together(self, table: pd.DataFrame, plan: LayerPlan) -> Layer:
-        scale = plan.scale or [1.0] * len(plan.columns)
-        points = [_numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)]
-        return nearest_points_layer(np.stack(points, axis=1), int(plan.choice))
+                scale = plan.scale or [1.0] * len(plan.columns)
+                points = [_numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)]
+                layers[title] = nearest_points_layer(np.stack(points, axis=1), int(plan.choice))
+                continue
+            column, way = plan.columns[0], plan.way
+            if way == "bins" and bool(table[column].isna().all()):
+                way = "categories"  # without a value it says nothing about what it would hold, not even whether dates
+            layers[title] = _of_column(column, column_layer, table[column], way, plan.choice, missing=self.missing)
+        label, id = (one if one in table.columns else None for one in (self.label, self.id))
+        return _graph_of(table, layers, label, id, self.numbers, name)
 
     def record(self) -> dict[str, Any]:
         """The plan as JSON can hold it."""
@@ -468,8 +442,7 @@ class TablePlan:
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
             numbers = {str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()}
             plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
-            fits = all(one.is_whole() for one in layers.values())
-            fits = fits and all(one.is_whole() for one in numbers.values())
+            fits = all(one.is_whole() for one in (*layers.values(), *numbers.values()))
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:
@@ -509,15 +482,8 @@ def _of_column(column: Any, work: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    numbers, _ = _of_column(column, as_numbers, table[column], required=True)
-    found: NDArray[np.float64] = numbers
+    found: NDArray[np.float64] = _of_column(column, as_numbers, table[column], required=True)[0]
     return found
-
-
-def _spread(numbers: NDArray[np.float64]) -> float:
-    known = numbers[~np.isnan(numbers)]
-    spread = float(np.std(known)) if known.size else 0.0
-    return spread if np.isfinite(spread) and spread > 0 else 1.0
 
 
 # The number columns of a table as features of its rows, beside the groups they are cut into. What is learned from the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,8 @@ from numpy.typing import NDArray
 from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
-from gramme.graph.arrays import name_index, smallest_int
 from gramme.graph.coupling import Pair
 from gramme.graph.edge_features import encoded_columns
-from gramme.graph.node_values import checked_feature_names
 
 from .cells import typed_column
 from .labels import NodeFacts, read_labels, settle_labels
@@ -31,99 +30,15 @@ from .parsed import (
     Parsed,
     ReadOptions,
     ReadReport,
+    between,
     couples,
+    ends_of,
     named_nodes,
     own_layers,
-    read_couplings,
     renamed_ends,
 )
 from .source import tell
 from .values import id_base, in_order, tell_of_twins
-
-# Graphs put together again from arrays that a graph was saved as, without copying or sorting them anew.
-_BLOCK_VALUES = 1 << 18
-
-
-def restored_edges(
-    num_nodes: int,
-    source: NDArray[Any],
-    target: NDArray[Any],
-    weight: NDArray[Any] | None,
-    directed: bool,
-    present: NDArray[np.bool_] | None,
-    features: NDArray[np.float64] | None = None,
-    feature_names: Sequence[str] | None = None,
-) -> EdgeLayer:
-    """A layer from its own edges: in range, sorted, each once, no self loops, weights positive, features finite."""
-    if source.size != target.size or (weight is not None and weight.size != source.size):
-        raise ValueError("sources, targets and weights differ in number")
-    last = -1
-    for block in _blocks(source.size):
-        start, end = source[block].astype(np.int64), target[block].astype(np.int64)
-        if min(start.min(), end.min()) < 0 or max(start.max(), end.max()) >= num_nodes:
-            raise ValueError("an edge touches a node that does not exist")
-        if not (start != end if directed else start < end).all():
-            raise ValueError("an edge is a self loop or stands the wrong way round")
-        if present is not None and not (present[start] & present[end]).all():
-            raise ValueError("an edge touches a node that is absent from its layer")
-        place = start * num_nodes + end
-        if place[0] <= last or not (place[1:] > place[:-1]).all():
-            raise ValueError("the edges are not sorted")
-        last = int(place[-1])
-        if weight is not None and not (np.isfinite(weight[block]) & (weight[block] > 0)).all():
-            raise ValueError("a weight is not a positive number")
-        if features is not None and not np.isfinite(features[block]).all():
-            raise ValueError("a feature of an edge is not a finite number")
-    if features is not None and (
-        feature_names is None
-        or features.dtype != np.float64
-        or features.shape != (source.size, len(feature_names))
-        or not 0 < len(set(feature_names)) == len(feature_names)
-    ):
-        raise ValueError("features of edges must be numbers of 64 bits, a row per edge, under distinct names")
-    if weight is not None and (weight.dtype != np.float64 or not weight.size):
-        raise ValueError("weights must be numbers of 64 bits")
-    layer = EdgeLayer.__new__(EdgeLayer)
-    layer.__setstate__(
-        {
-            "num_nodes": num_nodes,
-            "directed": directed,
-            "_present": None if present is None or present.all() else present,
-            "source": smallest_int(source, num_nodes),
-            "target": smallest_int(target, num_nodes),
-            "weight": weight,
-            "ways": None,
-            "features": features,
-            "feature_names": None if feature_names is None else tuple(feature_names),
-            "self_loops_dropped": 0,
-            "duplicates_merged": 0,
-        }
-    )
-    return layer
-
-
-def restored_graph(
-    layers: dict[str, Layer],
-    nodes: pd.Index,
-    labels: NDArray[np.object_] | None,
-    features: Any,
-    name: str | None,
-    feature_names: Sequence[str] | None = None,
-) -> MultilayerGraph:
-    """A graph from its own parts; the features are used as they are, so that they can stay on disk."""
-    graph = MultilayerGraph(layers, nodes=name_index(nodes), labels=labels, name=name, num_nodes=len(nodes))
-    if features is None:
-        return graph
-    if features.shape[0] != len(nodes) or features.dtype not in (np.float32, np.float64):
-        raise ValueError("the features do not fit the nodes")
-    flat = features if isinstance(features, np.ndarray) else features.data
-    for block in _blocks(flat.shape[0], flat.shape[1] if flat.ndim > 1 else 1):
-        if not np.isfinite(flat[block]).all():
-            raise ValueError("some features are not finite numbers")
-    whole = MultilayerGraph.__new__(MultilayerGraph)
-    named = checked_feature_names(feature_names, features)
-    whole.__setstate__(graph.__getstate__() | {"features": features, "feature_names": named})
-    return whole
 
 
 def renamed(graph: MultilayerGraph, nodes: pd.Index) -> MultilayerGraph:
@@ -131,12 +46,6 @@ def renamed(graph: MultilayerGraph, nodes: pd.Index) -> MultilayerGraph:
     whole = MultilayerGraph.__new__(MultilayerGraph)
     whole.__setstate__(graph.__getstate__() | {"nodes": nodes})
     return whole
-
-
-def _blocks(length: int, width: int = 1) -> Iterator[slice]:
-    step = max(1, _BLOCK_VALUES // max(1, width))
-    for start in range(0, length, step):
-        yield slice(start, start + step)
 
 
 ONLY_LAYER = "edges"
@@ -159,14 +68,28 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
         tell_of_twins(facts.nodes, "names", "nodes")
     layers, couplings = _layers(parsed, options, facts.nodes)
     tell_of_twins(layers, "names", "layers")
-    graph = _guarded(path, lambda: _graph(layers, couplings, facts, path))
+    labels = None if facts.labels is None else [facts.labels.get(node) for node in facts.nodes]
+    graph = _guarded(
+        path,
+        lambda: MultilayerGraph(
+            layers,
+            labels=labels,
+            features=facts.features,
+            couplings=couplings,
+            masks={name: pd.Index(facts.nodes).isin(held) for name, held in facts.masks.items()},
+            name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
+            num_nodes=len(facts.nodes),
+        ),
+    )
+    graph = renamed(graph, _index(facts.nodes))  # distinct text already: a million names need no second look
     if options.labels is not None and not _is_path(options.labels):
         graph = graph.replace(labels=options.labels)
+    sorted_numbers = facts.nodes is parsed.rows.nodes and parsed.rows.whole
     report = ReadReport(
         format=format_name,
         files=tuple(map(str, parsed.files)),
         rows=len(parsed.rows) + sum(len(groups.nodes) for groups in parsed.groups.values()),
-        id_base=_id_base(parsed.rows, facts.nodes),
+        id_base=int(facts.nodes[0]) if sorted_numbers and facts.nodes else id_base(facts.nodes),
         direction=_direction(parsed, options),
         self_loops_dropped={name: layer.self_loops_dropped for name, layer in layers.items()},
         duplicates_merged={name: layer.duplicates_merged for name, layer in layers.items()},
@@ -175,32 +98,9 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
     return graph, report
 
 
-def _graph(layers: dict[str, Layer], couplings: dict[Pair, Coupling], facts: NodeFacts, path: Path) -> MultilayerGraph:
-    """The graph; its nodes are distinct text already, so that a million names need no second look."""
-    labels = None
-    if facts.labels is not None:
-        labels = [facts.labels.get(node) for node in facts.nodes]
-    graph = MultilayerGraph(
-        layers,
-        labels=labels,
-        features=facts.features,
-        couplings=couplings,
-        masks={name: pd.Index(facts.nodes).isin(held) for name, held in facts.masks.items()},
-        name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
-        num_nodes=len(facts.nodes),
-    )
-    return renamed(graph, _index(facts.nodes))
-
-
 def _index(names: list[str]) -> pd.Index:
     index: pd.Index = pd.Index(np.array(names, dtype=object), dtype=object)
     return index
-
-
-def _id_base(rows: EdgeRows, nodes: list[str]) -> int | None:
-    if nodes is rows.nodes and rows.whole:
-        return int(nodes[0]) if nodes else None
-    return id_base(nodes)
 
 
 def _is_path(value: object) -> bool:
@@ -276,18 +176,14 @@ def _check_listed(parsed: Parsed, met: list[str]) -> None:
     stray = next((name for name in met if name not in known), None)
     if stray is None:
         return
+    rows, line = parsed.rows, None
+    if stray in rows.nodes:
+        code = rows.nodes.index(stray)
+        line = rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
     where = parsed.nodes_file or parsed.rows_file
-    line = _line_of_node(parsed.rows, stray)
     raise FileFormatError(
         f"the node {stray!r} is not in {where}, which lists all nodes", file=parsed.rows_file, line=line
     )
-
-
-def _line_of_node(rows: EdgeRows, name: str) -> int | None:
-    if name not in rows.nodes:
-        return None
-    code = rows.nodes.index(name)
-    return rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
 
 
 def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dict[str, Layer], dict[Pair, Coupling]]:
@@ -302,6 +198,7 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
         if place.size == len(index) and bool((place == np.arange(place.size)).all()):
             place = None
     of_layer = dict(zip(met, _split(rows, len(met)), strict=True))
+    asked, stated = options.directed, parsed.directed if isinstance(parsed.directed, Mapping) else {}
     made: dict[str, Layer] = {}
     described, described_as = _edge_features(parsed, options)
     nothing = np.zeros(0, dtype=np.int64)
@@ -313,9 +210,13 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
             present = named.get(name, nothing)
             present = present if place is None else place[present]
         if name in parsed.groups:
-            made[name] = _guarded(
-                parsed.rows_file, lambda name=name, present=present: _membership(parsed.groups[name], index, present)
-            )
+            groups = parsed.groups[name]
+            codes, titles = pd.factorize(np.array(groups.groups, dtype=object))
+            members = index.get_indexer(_index(groups.nodes))
+            if present is None and groups.all_present:
+                present = np.arange(len(index))
+            make = partial(MembershipLayer, weight=groups.weights or None, nodes=present)
+            made[name] = _guarded(parsed.rows_file, partial(make, len(index), members, codes, titles))
             continue
         chosen = of_layer.get(name, nothing)
         source, target = rows.source[chosen], rows.target[chosen]
@@ -328,7 +229,7 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
                 source,
                 target,
                 weight,
-                directed=_is_directed(parsed.directed, options.directed, name),
+                directed=asked if asked is not None else stated.get(name, bool(parsed.directed is True)),
                 nodes=present,
                 ways=np.ones(len(source), dtype=np.int8),
                 features=None if described is None else described[chosen],
@@ -336,9 +237,18 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error
-    couplings = read_couplings(
-        parsed, options.directed, of_layer, place, len(nodes), lambda name, chosen: _weights(parsed, name, chosen)
-    )
+    turned = {between(*reversed(ends_of(name))) for name in of_layer if couples(name)}
+    # an undirected coupling may be declared one way round and have its edges the other
+    empty = (name for name in stated if name not in turned or stated[name])
+    couplings: dict[Pair, Coupling] = {}
+    for name in dict.fromkeys(name for name in (*of_layer, *empty) if couples(name)):
+        first, second = ends_of(name)
+        chosen = of_layer.get(name, nothing)
+        ends = [side[chosen] if place is None else place[side[chosen]] for side in (rows.source, rows.target)]
+        both_directed = bool(stated.get(first) and stated.get(second)) or parsed.directed is True
+        one_way = stated.get(name, stated.get(between(second, first), both_directed))
+        weight = _weights(parsed, f"{first!r} and {second!r}", chosen) if ends[0].size else None
+        couplings[first, second] = Coupling(len(nodes), *ends, weight, directed=one_way if asked is None else asked)
     return made, couplings
 
 
@@ -389,20 +299,6 @@ def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | N
     if parsed.ones_mean_unweighted and bool((weight == 1).all()):
         return None
     return weight
-
-
-def _membership(groups: Groups, index: pd.Index, present: NDArray[np.int64] | None) -> MembershipLayer:
-    codes, names = pd.factorize(np.array(groups.groups, dtype=object))
-    members = index.get_indexer(_index(groups.nodes))
-    if present is None and groups.all_present:
-        present = np.arange(len(index))
-    return MembershipLayer(len(index), members, codes, names, weight=groups.weights or None, nodes=present)
-
-
-def _is_directed(stated: bool | Mapping[str, bool] | None, asked: bool | None, layer: str) -> bool:
-    if asked is not None:
-        return asked
-    return stated.get(layer, False) if isinstance(stated, Mapping) else bool(stated)
 
 
 def _direction(parsed: Parsed, options: ReadOptions) -> str:

@@ -242,7 +242,8 @@ def parse_sheets(
     layers: dict[str, Parsed] = {}
     others: dict[str, SheetsRows] = {}
     for name, rows in sheets.items():
-        found = _layer(name, rows, path, options, alone=len(sheets) == 1)
+        numbered = list(enumerate(rows, start=1))
+        found = edges_of_table(numbered, path, options, alone=len(sheets) == 1, sheet=name)
         if found is None:
             others[name] = rows
         else:
@@ -262,18 +263,25 @@ def parse_sheets(
     return parsed
 
 
-def _layer(name: str, rows: SheetsRows, path: Path, options: ReadOptions, *, alone: bool) -> Parsed | None:
-    numbered = list(enumerate(rows, start=1))
+def edges_of_table(
+    rows: Rows, path: Path, options: ReadOptions, *, alone: bool = True, sheet: str | None = None, comma: bool = False
+) -> Parsed | None:
+    """The edges under the header of a table, or its matrix; None where it is neither. ``comma``: for decimals."""
+    names: Sequence[str] = rows[0][1]
+    below, found = rows[1:], None
     if options.header is False:
-        names, header = without_header(numbered, path)
-        return parse_edges(names, header, numbered, path, sheet=name, features=options.edge_columns)
+        names, found = without_header(rows, path)
+        below = rows
     # a table among several need not have the columns that are named
-    named_here = {column for _, column in options.named_columns.values()} <= set(map(str.strip, rows[0]))
-    found = find_header(rows[0], path, options) if alone or named_here else edge_header(rows[0])
+    elif alone or {column for _, column in options.named_columns.values()} <= set(map(str.strip, names)):
+        found = find_header(names, path, options)
+    else:
+        found = edge_header(names)
     if found is not None:
-        return parse_edges(rows[0], found, numbered[1:], path, sheet=name, features=options.edge_columns)
-    matrix = find_matrix(numbered, path)
-    return None if matrix is None else matrix_layer(matrix, name)
+        features = options.edge_columns
+        return parse_edges(names, found, below, path, decimal_comma=comma, sheet=sheet, features=features)
+    matrix = find_matrix(rows, path)
+    return None if matrix is None else matrix_layer(matrix, sheet)
 
 
 def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptions) -> bool:

@@ -9,15 +9,16 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from gramme.errors import DataError
 
 from .headers import edge_header
 from .plain_table import ENDINGS, header_of, read_table
 from .tables import COMPANIONS
+from .text import SEPARATORS
 
 SAMPLE_BYTES = 1 << 18
 """Bytes of a file that are looked at to guess what its columns are."""
@@ -150,25 +151,18 @@ def _sample(path: Path, width: int) -> list[list[str]]:
     """The first rows of a table below its header, as text; none of Parquet and Excel files, whose cells have types."""
     if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
         table = read_table(path).head(500)
-        return [[_text(cell) for cell in row] for row in table.itertuples(index=False)]
+        return [["" if cell is None or cell != cell else str(cell) for cell in row] for row in table.itertuples(index=False)]
     with path.open("rb") as file:
         raw = file.read(SAMPLE_BYTES)
     text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
     if len(raw) == SAMPLE_BYTES:
         text = text[: text.rfind("\n") + 1]
     best: list[list[str]] = []
-    for separator in (",", ";", "\t", "|"):
-        try:
+    for separator in SEPARATORS:
+        with suppress(csv.Error):
             rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
-        except csv.Error:
-            continue
-        fitting = [row for row in rows[1:] if len(row) == width]
-        best = max(best, fitting, key=len)
+            best = max(best, [row for row in rows[1:] if len(row) == width], key=len)
     return best
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None or cell != cell else str(cell)
 
 
 def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGuess]:

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError
-from gramme.graph import Coupling
-from gramme.graph.coupling import Pair
 
 from .source import AUTO
 from .values import in_order, parse_weight, unknown_marks
@@ -267,44 +265,6 @@ def renamed_ends(name: str, label_of: Mapping[str, str]) -> str:
     """A collected name with other names for its layers."""
     ends = [label_of[end] for end in ends_of(name)]
     return between(ends[0], ends[-1])
-
-
-def read_couplings(
-    parsed: Parsed,
-    asked: bool | None,
-    of_layer: Mapping[str, Any],
-    place: NDArray[np.int64] | None,
-    size: int,
-    weights: Callable[[str, Any], NDArray[np.float64] | None],
-) -> dict[Pair, Coupling]:
-    """The couplings among the rows, and those that are only declared."""
-    rows, stated = parsed.rows, parsed.directed
-    declared = stated if isinstance(stated, Mapping) else {}
-    turned = {between(*reversed(ends_of(name))) for name in of_layer if couples(name)}
-    # an undirected coupling may be declared one way round and have its edges the other
-    empty = (name for name in declared if name not in turned or declared[name])
-    names = dict.fromkeys(name for name in (*of_layer, *empty) if couples(name))
-    found: dict[Pair, Coupling] = {}
-    for name in names:
-        first, second = ends_of(name)
-        chosen = of_layer.get(name, np.zeros(0, dtype=np.int64))
-        source, target = rows.source[chosen], rows.target[chosen]
-        if place is not None:
-            source, target = place[source], place[target]
-        directed = bool(stated) if not isinstance(stated, Mapping) else declared.get(name)
-        if directed is None:
-            directed = declared.get(between(second, first))
-        if directed is None:
-            directed = bool(declared.get(first) and declared.get(second))
-        shown = f"{first!r} and {second!r}"
-        found[first, second] = Coupling(
-            size,
-            source,
-            target,
-            weights(shown, chosen) if source.size else None,
-            directed=directed if asked is None else asked,
-        )
-    return found
 
 
 def named_nodes(parsed: Parsed) -> dict[str, NDArray[np.int64]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,66 +21,6 @@ from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.relations import from_relations
 
 from .scipy import layer_from_both_ways
-
-
-# From a networkx graph whose nodes are of several kinds: papers, authors and venues in one graph.
-def from_networkx_kinds(
-    graph: Any,
-    kind: str,
-    target: str | None,
-    *,
-    weight: str | None,
-    label: str | None,
-    paths: Iterable[Sequence[str]] | None = None,
-    directed: bool | Mapping[str, bool] | None = None,
-    nodes: Iterable[Any] | None = None,
-    features: Any = None,
-    name: str | None = None,
-) -> MultilayerGraph:
-    """The graph over the nodes of the target kind; ``kind`` is the node attribute that tells a node's kind."""
-    if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
-        raise DataError("with kind=..., give one networkx graph whose nodes have that attribute")
-    if target is None:
-        raise DataError("with kind=..., say which kind is to be labelled with target=...")
-    of_node: dict[Any, str] = {}
-    members: dict[str, list[Any]] = {}
-    labels: dict[Any, Any] = {}
-    for node, values in graph.nodes(data=True):
-        if is_missing(values.get(kind)):
-            raise DataError(f"the node {node!r} has no attribute {kind!r} to tell its kind")
-        of_node[node] = str(values[kind])
-        members.setdefault(of_node[node], []).append(node)
-        if label is not None and of_node[node] == target and not is_missing(values.get(label)):
-            labels[node] = values[label]
-    order = list(members)
-    relations: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
-    for source, end, values in graph.edges(data=True):
-        ends = (source, end)
-        if order.index(of_node[source]) > order.index(of_node[end]):
-            ends = (end, source)
-        pair = (of_node[ends[0]], of_node[ends[1]])
-        relations.setdefault(pair, []).append((*ends, values.get(weight) if weight else None))
-    for pair, rows in relations.items():
-        weighted = any(row[2] is not None for row in rows)
-        relations[pair] = [
-            (row[0], row[1], 1.0 if row[2] is None else row[2]) if weighted else row[:2]  # type: ignore[misc]
-            for row in rows
-        ]
-    stated: dict[str, Iterable[Any]] = dict(members)
-    if nodes is not None:
-        stated[target] = nodes
-    joined = {each for pair in relations for each in pair}
-    return from_relations(
-        relations,
-        target=target,
-        paths=paths,
-        directed=bool(graph.is_directed()) if directed is None else directed,
-        nodes={each: names for each, names in stated.items() if each in joined},
-        labels=None if label is None else labels,
-        features=features,
-        name=name,
-    )
-
 
 #: Source, target and attributes.
 Edge = tuple[Any, Any, dict[str, Any]]
@@ -145,15 +87,41 @@ def from_networkx(
     if kind is not None:
         if edge_features is not None:
             raise DataError("edge_features are for graphs with one kind of node; leave out edge_features or kind")
-        return from_networkx_kinds(
-            graphs,
-            kind,
-            target,
-            weight=weight,
-            label=label,
+        if not hasattr(graphs, "nodes") or not hasattr(graphs, "edges"):
+            raise DataError("with kind=..., give one networkx graph whose nodes have that attribute")
+        if target is None:
+            raise DataError("with kind=..., say which kind is to be labelled with target=...")
+        of_node: dict[Any, str] = {}
+        members: dict[str, list[Any]] = {}
+        of_target: dict[Any, Any] = {}
+        for node, values in graphs.nodes(data=True):
+            if is_missing(values.get(kind)):
+                raise DataError(f"the node {node!r} has no attribute {kind!r} to tell its kind")
+            of_node[node] = str(values[kind])
+            members.setdefault(of_node[node], []).append(node)
+            if label is not None and of_node[node] == target and not is_missing(values.get(label)):
+                of_target[node] = values[label]
+        order = list(members)
+        relations: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
+        for source, end, values in graphs.edges(data=True):
+            ends = (source, end)
+            if order.index(of_node[source]) > order.index(of_node[end]):
+                ends = (end, source)
+            pair = (of_node[ends[0]], of_node[ends[1]])
+            relations.setdefault(pair, []).append((*ends, values.get(weight) if weight else None))
+        weighted: dict[tuple[str, str], list[Any]] = {}
+        for pair, rows in relations.items():
+            some = any(weight is not None for *_, weight in rows)
+            weighted[pair] = [(a, b, 1.0 if weight is None else weight) if some else (a, b) for a, b, weight in rows]
+        stated: dict[str, Iterable[Any]] = members | ({} if nodes is None else {target: nodes})
+        joined = {each for pair in relations for each in pair}
+        return from_relations(
+            weighted,
+            target=target,
             paths=paths,
-            directed=directed,
-            nodes=nodes,
+            directed=bool(graphs.is_directed()) if directed is None else directed,
+            nodes={each: names for each, names in stated.items() if each in joined},
+            labels=None if label is None else of_target,
             features=features,
             name=name,
         )
@@ -161,32 +129,42 @@ def from_networkx(
     for key, graph in named.items():
         if not isinstance(graph, nx.Graph):
             raise DataError(f"layer {key!r} is not a networkx graph but {graph!r}")
-    order = dict.fromkeys(node for graph in named.values() for node in graph)
-    index = name_index(order.keys() if nodes is None else nodes)
+    index = name_index(dict.fromkeys(node for graph in named.values() for node in graph) if nodes is None else nodes)
     frame = MultilayerGraph({}, nodes=index)
     edges: dict[str, list[Edge]] = {}
-    held: dict[str, NDArray[np.int64] | None] = {}
-    natural: dict[str, bool] = {}
+    origin: dict[str, str] = {}  # the graph that a layer's edges are from
+    labels: dict[Any, Any] = {}
     for key, graph in named.items():
+        split = {key: list(graph.edges(data=True))}
         if graph.is_multigraph():
             split = _layers_of_multigraph(graph, key, layer)
-        else:
-            split = {key: list(graph.edges(data=True))}
-        inside = frame.positions(list(graph))
-        for name_of_layer, found in split.items():
-            edges[name_of_layer] = found
-            held[name_of_layer] = inside
-            natural[name_of_layer] = graph.is_directed()
+        edges |= split
+        origin |= dict.fromkeys(split, key)
+        for node, value in graph.nodes(data=label) if label is not None else ():
+            if is_missing(value):
+                continue
+            if labels.setdefault(node, value) != value:
+                raise DataError(f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in another")
+    inside = {key: frame.positions(list(graph)) for key, graph in named.items()}
     one_way = layer_directions(directed, edges, otherwise=None)
     described = _edge_features(edges, edge_features)
     layers: dict[str, Layer] = {
-        key: _layer(frame, key, found, weight, described[key], held[key], natural[key], one_way[key])
+        key: _layer(
+            frame,
+            key,
+            found,
+            weight,
+            described[key],
+            inside[origin[key]],
+            named[origin[key]].is_directed(),
+            one_way[key],
+        )
         for key, found in edges.items()
     }
     return MultilayerGraph(
         layers,
         nodes=index,
-        labels=None if label is None else _labels(named, label),
+        labels=None if label is None else labels,
         features=features,
         name=name,
         num_nodes=len(index),
@@ -222,19 +200,20 @@ def to_networkx(graph: MultilayerGraph, *, merged: bool = False) -> dict[str, Ne
     networkx = import_extra("networkx", "networkx", "to_networkx")
     if graph.couplings:
         warnings.warn("networkx graphs cannot hold couplings", LossyFormatWarning, stacklevel=3)
-    names = list(graph.nodes)
+    labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
+    nodes = [(name, {} if label is None else {"label": label}) for name, label in zip(graph.nodes, labels, strict=True)]
     if merged:
         one_way = any(layer.directed for layer in graph.layers.values())
         both: nx.MultiGraph[Any] = networkx.MultiDiGraph() if one_way else networkx.MultiGraph()
-        _add_nodes(both, graph, names, range(graph.num_nodes))
+        both.add_nodes_from(nodes)
         for key, layer in graph.layers.items():
-            _add_edges(both, layer.to_edges(), names, {"layer": key}, mirrored=one_way)
+            _add_edges(both, layer.to_edges(), nodes, {"layer": key}, mirrored=one_way)
         return both
     made: dict[str, NetworkxGraph] = {}
     for key, layer in graph.layers.items():
         made[key] = networkx.DiGraph() if layer.directed else networkx.Graph()
-        _add_nodes(made[key], graph, names, np.flatnonzero(layer.present).tolist())
-        _add_edges(made[key], layer.to_edges(), names)
+        made[key].add_nodes_from(nodes[place] for place in np.flatnonzero(layer.present).tolist())
+        _add_edges(made[key], layer.to_edges(), nodes)
     return made
 
 
@@ -322,40 +301,20 @@ def _layer(
     return EdgeLayer(frame.num_nodes, start, end, weights, directed=one_way, nodes=inside, **described)
 
 
-def _labels(graphs: dict[str, Any], attribute: str) -> dict[Any, Any]:
-    labels: dict[Any, Any] = {}
-    for graph in graphs.values():
-        for node, value in graph.nodes(data=attribute):
-            if is_missing(value):
-                continue
-            if node in labels and labels[node] != value:
-                raise DataError(f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in another")
-            labels[node] = value
-    return labels
-
-
-def _add_nodes(made: NetworkxGraph, graph: MultilayerGraph, names: list[Any], places: Iterable[int]) -> None:
-    for place in places:
-        label = None if graph.labels is None else graph.labels[place]
-        made.add_node(names[place], **({} if label is None else {"label": label}))
-
-
 def _add_edges(
     made: NetworkxGraph,
     edges: EdgeLayer,
-    names: list[Any],
-    attributes: dict[str, Any] | None = None,
+    nodes: list[tuple[Any, dict[str, Any]]],
+    attributes: Mapping[str, Any] = MappingProxyType({}),
     *,
     mirrored: bool = False,
 ) -> None:
-    carried = [dict(attributes or {}) for _ in range(edges.num_edges)]
-    if edges.features is not None:
-        for row, values in zip(carried, edges.features.tolist(), strict=True):
-            row.update(zip(edges.feature_names or (), values, strict=True))
+    columns = {} if edges.features is None else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
     if edges.weight is not None:
-        for row, weight in zip(carried, edges.weight.tolist(), strict=True):
-            row["weight"] = weight
-    for i, j, row in zip(edges.source.tolist(), edges.target.tolist(), carried, strict=True):
-        made.add_edge(names[i], names[j], **row)
+        columns["weight"] = edges.weight
+    values = zip(*(column.tolist() for column in columns.values()), strict=True) if columns else repeat(())
+    for i, j, row in zip(edges.source.tolist(), edges.target.tolist(), values, strict=False):
+        facts = {**attributes, **dict(zip(columns, row, strict=True))}
+        made.add_edge(nodes[i][0], nodes[j][0], **facts)
         if mirrored and not edges.directed:
-            made.add_edge(names[j], names[i], **row)
+            made.add_edge(nodes[j][0], nodes[i][0], **facts)

@@ -68,10 +68,10 @@ def stored_weights(edges: Any) -> Any:
 
 def stored_edge_features(edges: Any) -> dict[str, Any]:
     """``edge_attr`` as features of edges and their names, unless it is a weight."""
-    features = _numbers(edges, "edge_attr")
-    if features is None or (stored_weights(edges) is not None and _numbers(edges, "edge_weight") is None):
+    taken_for_weights = _numbers(edges, "edge_weight") is None and stored_weights(edges) is not None
+    if "edge_attr" not in edges or edges["edge_attr"] is None or taken_for_weights:
         return {}
-    features = features.reshape(len(features), -1)
+    features = edges["edge_attr"].detach().cpu().numpy()
     return {"features": features, "feature_names": edges[FEATURE_NAMES] if FEATURE_NAMES in edges else None}  # noqa: SIM401 - a store of PyG has no get
 
 

@@ -15,8 +15,8 @@ from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.edge_rows import fast_rows
-from gramme.io.edge_table import looks_like_edges, no_edges, parse_edges, without_header
-from gramme.io.headers import edge_header, find_header
+from gramme.io.edge_table import edges_of_table, looks_like_edges, no_edges
+from gramme.io.headers import edge_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import decode, read_bytes, read_text, tell
@@ -123,29 +123,18 @@ def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOpti
     """The edges, or the matrix, that rows of text are."""
     if not rows:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    decimal_comma = separator != ","
-    if options.header is False:
-        names, header = without_header(rows, path)
-        return parse_edges(names, header, rows, path, decimal_comma=decimal_comma, features=options.edge_columns)
-    export = parse_neo4j_export(rows, path, options)
-    if export is not None:
-        return export
-    line, names = rows[0]
-    found = find_header(names, path, options)
-    if found is None:
-        matrix = find_matrix(rows, path)
-        if matrix is not None:
-            return matrix_layer(matrix)
-        if path.suffix.lower() == ".csv" or not looks_like_edges(rows):
-            raise no_edges(names, path, line)
-        tell(
-            f"{path.name}: read without a header, since its first line looks like an edge; say {setting('source')} and "
-            f"{setting('target_column')} if it names columns",
-            doubt=True,
-        )
-        names, found = without_header(rows, path)
-        return parse_edges(names, found, rows, path, decimal_comma=decimal_comma, features=options.edge_columns)
-    return parse_edges(names, found, rows[1:], path, decimal_comma=decimal_comma, features=options.edge_columns)
+    export = None if options.header is False else parse_neo4j_export(rows, path, options)
+    found = export or edges_of_table(rows, path, options, comma=separator != ",")
+    if found is not None:
+        return found
+    if path.suffix.lower() == ".csv" or not looks_like_edges(rows):
+        raise no_edges(rows[0][1], path, rows[0][0])
+    tell(
+        f"{path.name}: read without a header, since its first line looks like an edge; say {setting('source')} and "
+        f"{setting('target_column')} if it names columns",
+        doubt=True,
+    )
+    return parse_table(rows, path, replace(options, header=False), separator)
 
 
 def _plain_order(head: bytes, separator: str) -> tuple[int, ...] | None:

@@ -7,17 +7,21 @@ part of the graph. Names and labels keep their kinds (:mod:`gramme.io.values`).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gramme._runtime import free_bytes
 from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
-from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
-from gramme.io.assemble import restored_edges, restored_graph
+from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.arrays import name_index, smallest_int
+from gramme.graph.node_values import checked_feature_names
 from gramme.io.atomic import Content
 from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions, ReadReport
@@ -47,13 +51,22 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         "layers": layers,
     }
     if graph.labels is not None:
-        _put_labels(members, graph.labels)
+        # the distinct labels, each of its own kind, and which of them each node has (-1 for none)
+        number: dict[Any, int] = {}
+        codes = [-1 if one is None else number.setdefault((type(one), one), len(number)) for one in graph.labels]
+        members["labels"] = np.array(codes, dtype=np.int64)
+        members["labels.classes"] = bytes_array(encode([label for _, label in number]))
     if graph.features is not None:
         header["features"] = _put_matrix(members, "features", graph.features)
     if graph.feature_names is not None:
         header["feature_names"] = list(graph.feature_names)
     if header["version"] > 1:
-        header["couplings"] = [_put_coupling(members, k, *item) for k, item in enumerate(graph.couplings.items())]
+        header["couplings"] = []
+        for k, (pair, coupling) in enumerate(graph.couplings.items()):
+            parts = {part: getattr(coupling, part) for part in ("source", "target", "weight")}
+            members |= {f"coupling{k}.{part}": array for part, array in parts.items() if array is not None}
+            facts = {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
+            header["couplings"].append(facts)
         header["layer_features"] = [
             {"layer": name, "features": _put_matrix(members, f"layer_features{k}", matrix)}
             for k, (name, matrix) in enumerate(graph.layer_features.items())
@@ -93,24 +106,6 @@ def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
     return "sparse"
 
 
-def _put_coupling(members: dict[str, Any], number: int, pair: tuple[str, str], coupling: Coupling) -> dict[str, Any]:
-    for part in ("source", "target", "weight"):
-        if getattr(coupling, part) is not None:
-            members[f"coupling{number}.{part}"] = getattr(coupling, part)
-    return {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
-
-
-def _put_labels(members: dict[str, Any], labels: Any) -> None:
-    """The distinct labels, each of its own kind, and which of them each node has (-1 for none)."""
-    codes = np.full(len(labels), -1, dtype=np.int64)
-    number: dict[Any, int] = {}
-    for place, label in enumerate(labels):
-        if label is not None:
-            codes[place] = number.setdefault((type(label), label), len(number))
-    members["labels"] = codes
-    members["labels.classes"] = bytes_array(encode([label for _, label in number]))
-
-
 def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) -> dict[str, Any]:
     key = f"layer{number}"
     facts: dict[str, Any] = {"name": name, "all_present": layer.holds_all_nodes}
@@ -118,17 +113,15 @@ def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) ->
         members[f"{key}.present"] = layer.present
     if layer.features is not None and layer.feature_names is not None:
         members[f"{key}.features"], facts["feature_names"] = layer.features, list(layer.feature_names)
+    made: Any = layer if isinstance(layer, MembershipLayer) else layer.to_edges()
+    for part in ("node", "group") if made is layer and layer.made_of == "groups" else ("source", "target"):
+        members[f"{key}.{part}"] = getattr(made, part)
+    if made.weight is not None:
+        members[f"{key}.weight"] = made.weight
     if isinstance(layer, MembershipLayer):
-        members[f"{key}.node"], members[f"{key}.group"] = layer.node, layer.group
-        if layer.weight is not None:
-            members[f"{key}.weight"] = layer.weight
-            facts["weighted"] = True
+        facts |= {"weighted": True} if made.weight is not None else {}
         return facts | {"kind": "groups", "groups": put_names(members, f"{key}.groups", layer.group_names)}
-    edges = layer.to_edges()
-    members[f"{key}.source"], members[f"{key}.target"] = edges.source, edges.target
-    if edges.weight is not None:
-        members[f"{key}.weight"] = edges.weight
-    return facts | {"kind": "edges", "directed": edges.directed, "weighted": edges.weighted}
+    return facts | {"kind": "edges", "directed": made.directed, "weighted": made.weighted}
 
 
 def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
@@ -192,7 +185,12 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     nodes = take_names(archive, "nodes", header["nodes"])
     if len(nodes) != size:
         raise ValueError(f"{len(nodes)} names for {size} nodes")
-    _check_memory(size, len(header["layers"]))
+    free = free_bytes()
+    if free is not None and size * len(header["layers"]) > free:  # each notes of each node whether it is present
+        raise ValueError(
+            f"{len(header['layers'])} layers of {size} nodes need more than {free / 1e9:,.1f} GB, the memory that is "
+            "free"
+        )
     layers = {
         _text(facts["name"]): _layer(archive, f"layer{number}", facts, size, mapped)
         for number, facts in enumerate(header["layers"])
@@ -224,15 +222,6 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
             for number, facts in enumerate(header.get("layer_features", []))
         },
     )
-
-
-def _check_memory(nodes: int, layers: int) -> None:
-    """Each layer notes of each node whether it is present, one byte at least."""
-    free = free_bytes()
-    if free is not None and nodes * layers > free:
-        raise ValueError(
-            f"{layers} layers of {nodes} nodes need more than {free / 1e9:,.1f} GB, the memory that is free"
-        )
 
 
 def _coupling(archive: ArrayReader, key: str, facts: Any, size: int) -> Coupling:
@@ -309,3 +298,95 @@ def _with_labels(graph: MultilayerGraph, options: ReadOptions) -> MultilayerGrap
     found = read_labels(Path(options.labels), names, options, complete=True, form=options.labels_format)
     labels = settle_labels(found.labels or {}, options)
     return graph.replace(labels=[labels.get(name) for name in names])
+
+
+# Graphs put together again from arrays that a graph was saved as, without copying or sorting them anew.
+_BLOCK_VALUES = 1 << 18
+
+
+def restored_edges(
+    num_nodes: int,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    weight: NDArray[Any] | None,
+    directed: bool,
+    present: NDArray[np.bool_] | None,
+    features: NDArray[np.float64] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> EdgeLayer:
+    """A layer from its own edges: in range, sorted, each once, no self loops, weights positive, features finite."""
+    if source.size != target.size or (weight is not None and weight.size != source.size):
+        raise ValueError("sources, targets and weights differ in number")
+    last = -1
+    for block in _blocks(source.size):
+        start, end = source[block].astype(np.int64), target[block].astype(np.int64)
+        if min(start.min(), end.min()) < 0 or max(start.max(), end.max()) >= num_nodes:
+            raise ValueError("an edge touches a node that does not exist")
+        if not (start != end if directed else start < end).all():
+            raise ValueError("an edge is a self loop or stands the wrong way round")
+        if present is not None and not (present[start] & present[end]).all():
+            raise ValueError("an edge touches a node that is absent from its layer")
+        place = start * num_nodes + end
+        if place[0] <= last or not (place[1:] > place[:-1]).all():
+            raise ValueError("the edges are not sorted")
+        last = int(place[-1])
+        if weight is not None and not (np.isfinite(weight[block]) & (weight[block] > 0)).all():
+            raise ValueError("a weight is not a positive number")
+        if features is not None and not np.isfinite(features[block]).all():
+            raise ValueError("a feature of an edge is not a finite number")
+    if features is not None and (
+        feature_names is None
+        or features.dtype != np.float64
+        or features.shape != (source.size, len(feature_names))
+        or not 0 < len(set(feature_names)) == len(feature_names)
+    ):
+        raise ValueError("features of edges must be numbers of 64 bits, a row per edge, under distinct names")
+    if weight is not None and (weight.dtype != np.float64 or not weight.size):
+        raise ValueError("weights must be numbers of 64 bits")
+    layer = EdgeLayer.__new__(EdgeLayer)
+    layer.__setstate__(
+        {
+            "num_nodes": num_nodes,
+            "directed": directed,
+            "_present": None if present is None or present.all() else present,
+            "source": smallest_int(source, num_nodes),
+            "target": smallest_int(target, num_nodes),
+            "weight": weight,
+            "ways": None,
+            "features": features,
+            "feature_names": None if feature_names is None else tuple(feature_names),
+            "self_loops_dropped": 0,
+            "duplicates_merged": 0,
+        }
+    )
+    return layer
+
+
+def restored_graph(
+    layers: dict[str, Layer],
+    nodes: pd.Index,
+    labels: NDArray[np.object_] | None,
+    features: Any,
+    name: str | None,
+    feature_names: Sequence[str] | None = None,
+) -> MultilayerGraph:
+    """A graph from its own parts; the features are used as they are, so that they can stay on disk."""
+    graph = MultilayerGraph(layers, nodes=name_index(nodes), labels=labels, name=name, num_nodes=len(nodes))
+    if features is None:
+        return graph
+    if features.shape[0] != len(nodes) or features.dtype not in (np.float32, np.float64):
+        raise ValueError("the features do not fit the nodes")
+    flat = features if isinstance(features, np.ndarray) else features.data
+    for block in _blocks(flat.shape[0], flat.shape[1] if flat.ndim > 1 else 1):
+        if not np.isfinite(flat[block]).all():
+            raise ValueError("some features are not finite numbers")
+    whole = MultilayerGraph.__new__(MultilayerGraph)
+    named = checked_feature_names(feature_names, features)
+    whole.__setstate__(graph.__getstate__() | {"features": features, "feature_names": named})
+    return whole
+
+
+def _blocks(length: int, width: int = 1) -> Iterator[slice]:
+    step = max(1, _BLOCK_VALUES // max(1, width))
+    for start in range(0, length, step):
+        yield slice(start, start + step)
