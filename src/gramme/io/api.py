@@ -268,18 +268,14 @@ def inspect(path: Source, *, format: str | None = None, **options: Any) -> tuple
         by_layer = several_files(path, chosen)
         if by_layer is None:
             assert isinstance(path, (str, os.PathLike))
-            graph, report = _one(path, format, chosen)
+            name = checked_file(path)
+            kind = find_format(name, format)
+            found = kind.read(name, chosen)
+            graph, report = assemble(found, chosen, kind.name) if isinstance(found, Parsed) else found
         else:
             graph, report = _several(by_layer, format, chosen)
     told = dict.fromkeys((*report.notes, *notes.all))
     return graph, replace(report, notes=tuple(told), doubts=tuple(notes.doubts))
-
-
-def _one(path: str | os.PathLike[str], format: str | None, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
-    name = checked_file(path)
-    kind = find_format(name, format)
-    found = kind.read(name, options)
-    return assemble(found, options, kind.name) if isinstance(found, Parsed) else found
 
 
 def _several(files: dict[str, Path], format: str | None, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
@@ -295,13 +291,8 @@ def _several(files: dict[str, Path], format: str | None, options: ReadOptions) -
         parts[layer] = found if isinstance(found, Parsed) else parsed_graph(found[0], name)
         kinds.append(kind.name)
     graph, report = assemble(joined(parts), options, ", ".join(dict.fromkeys(kinds)))
-    return graph.replace(name=_common_name(list(files.values()))), report
-
-
-def _common_name(paths: list[Path]) -> str | None:
-    """What to call a graph of several files: like their folder."""
-    folders = {path.resolve().parent for path in paths}
-    return folders.pop().name or None if len(folders) == 1 else None
+    folders = {path.resolve().parent for path in files.values()}
+    return graph.replace(name=folders.pop().name or None if len(folders) == 1 else None), report
 
 
 def write(

@@ -48,8 +48,18 @@ def parse_edges(
     _settle_type(header, rows)
     kept = take_features(header, names, features)
     tell_columns(header, names, lambda place: (row[place] for _, row in rows), len(rows), where)
-    _tell_of_nobody(header, rows, where)
-    decimal_comma = decimal_comma and _has_decimal_commas(header, rows, where)
+    # edges to NA, in a list from elsewhere: a survey may mean nobody by it, where it is a node like any other here
+    ends = (header.source, header.target)
+    met = Counter(row[place] for _, row in rows for place in ends if row[place] in UNKNOWN)
+    if met and not header.usual:
+        nobody, times = met.most_common(1)[0]
+        edges = "1 edge has" if times == 1 else f"{times:,} edges have"
+        tell(f"{where}: {edges} the node {nobody!r}; if it means nobody, leave these rows out", doubt=True)
+    place = header.weight
+    example = None if place is None else next((row[place] for _, row in rows if "," in row[place]), None)
+    decimal_comma = decimal_comma and example is not None
+    if decimal_comma and example is not None:
+        tell(f"{where}: read with decimal commas, {example.strip()[:40]} as a number")
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
     back: list[tuple[str, str, str, str | None, int, dict[str, str]]] = []
@@ -115,16 +125,6 @@ def looks_like_edges(rows: Rows) -> bool:
     return all(map(_NUMBER.match, first[:2])) or any(cell in ends for cell in first[:2])
 
 
-def _has_decimal_commas(header: EdgeHeader, rows: Rows, where: str) -> bool:
-    """Whether weights are written like 3,5, which is said."""
-    if header.weight is None:
-        return False
-    example = next((row[header.weight] for _, row in rows if "," in row[header.weight]), None)
-    if example is not None:
-        tell(f"{where}: read with decimal commas, {example.strip()[:40]} as a number")
-    return example is not None
-
-
 def _settle_type(header: EdgeHeader, rows: Rows) -> None:
     """Gephi's column Type holds directions; elsewhere a type is a kind of relation."""
     if header.direction is None:
@@ -139,16 +139,6 @@ def _settle_type(header: EdgeHeader, rows: Rows) -> None:
         header.layer = place
     elif header.layer != place:
         header.others.append(place)
-
-
-def _tell_of_nobody(header: EdgeHeader, rows: Rows, where: str) -> None:
-    """Edges to NA, in a list from elsewhere: a survey may mean nobody by it, where it is a node like any other here."""
-    ends = (header.source, header.target)
-    met = Counter(row[place] for _, row in rows for place in ends if row[place] in UNKNOWN)
-    if met and not header.usual:
-        name, times = met.most_common(1)[0]
-        edges = "1 edge has" if times == 1 else f"{times:,} edges have"
-        tell(f"{where}: {edges} the node {name!r}; if it means nobody, leave these rows out", doubt=True)
 
 
 def tell_columns(

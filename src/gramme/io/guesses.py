@@ -151,7 +151,9 @@ def _sample(path: Path, width: int) -> list[list[str]]:
     """The first rows of a table below its header, as text; none of Parquet and Excel files, whose cells have types."""
     if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
         table = read_table(path).head(500)
-        return [["" if cell is None or cell != cell else str(cell) for cell in row] for row in table.itertuples(index=False)]
+        return [
+            ["" if cell is None or cell != cell else str(cell) for cell in row] for row in table.itertuples(index=False)
+        ]
     with path.open("rb") as file:
         raw = file.read(SAMPLE_BYTES)
     text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")

@@ -45,8 +45,6 @@ from .spreadsheet import PARQUET
 from .text import cells, fields, separator_of
 from .values import is_unknown, is_whole, tell_of_labels
 
-MOST_COLUMNS_NAMED = 8
-
 
 @dataclass
 class NodeFacts:
@@ -88,7 +86,13 @@ def read_labels(
     if form == "list":
         return _from_list(text, path, nodes, complete, id_start)
     labels: dict[str, str] = {}
-    rows = list(_pairs(text, path))
+    rows = _pairs(text, path)
+    if rows is None:
+        for line, row in numbered_lines(text):
+            if len(fields(row.replace(",", " "))) != 2:
+                problem = f"a node and its label are needed here, not {row[:80]!r}"
+                raise FileFormatError(problem, file=path, line=line)
+        raise FileFormatError("the lines do not all have the same separator", file=path)
     if rows and not any(node in known for _, (node, _) in rows):
         raise FileFormatError(
             f"none of its {len(rows):,} names is a node of the graph: it names {rows[0][1][0]!r}, ..., where nodes are "
@@ -143,8 +147,7 @@ def _table(text: str, path: Path, separator: str, known: set[str], options: Read
 def _labelled(table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool) -> NodeFacts:
     facts = table_facts(table, nodes, options, complete)
     if facts.labels is None:
-        columns = ", ".join(table.header[:MOST_COLUMNS_NAMED])
-        more = ", ..." if len(table.header) > MOST_COLUMNS_NAMED else ""
+        columns, more = ", ".join(table.header[:8]), ", ..." if len(table.header) > 8 else ""
         raise FileFormatError(
             f"the table has no column 'label'; say with {setting('label')} which column has the labels: "
             f"{columns}{more}",
@@ -210,22 +213,19 @@ def _spread(
     return spread
 
 
-def _either_form() -> str:
-    return f"{setting('labels_format', 'list')} or {setting('labels_format', 'pairs')}"
-
-
 def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
+    either_form = f"{setting('labels_format', 'list')} or {setting('labels_format', 'pairs')}"
     widths: dict[int, int] = {}
     for line, row in numbered_lines(text):
         widths.setdefault(max(len(fields(row)), row.count(",") + 1), line)
     if set(widths) == {1}:
         return "list"
-    rows = _pairs_or_none(text, path)
+    rows = _pairs(text, path)
     if rows is None:
         wide = max(widths)
         raise FileFormatError(
             f"there are {wide} fields; it is not clear whether each line is a label in node order or a "
-            f"node and its label: say {_either_form()}",
+            f"node and its label: say {either_form}",
             file=path,
             line=widths[wide],
         )
@@ -234,25 +234,14 @@ def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
     if stray is not None and len(rows) == len(nodes):
         raise FileFormatError(
             f"{stray[1]!r} is not a node, but there are as many lines as nodes, so these may be labels of two "
-            f"words: say {_either_form()}",
+            f"words: say {either_form}",
             file=path,
             line=stray[0],
         )
     return "pairs"
 
 
-def _pairs(text: str, path: Path) -> list[tuple[int, list[str]]]:
-    rows = _pairs_or_none(text, path)
-    if rows is None:
-        for line, row in numbered_lines(text):
-            if len(fields(row.replace(",", " "))) != 2:
-                problem = f"a node and its label are needed here, not {row[:80]!r}"
-                raise FileFormatError(problem, file=path, line=line)
-        raise FileFormatError("the lines do not all have the same separator", file=path)
-    return rows
-
-
-def _pairs_or_none(text: str, path: Path) -> list[tuple[int, list[str]]] | None:
+def _pairs(text: str, path: Path) -> list[tuple[int, list[str]]] | None:
     """Rows of two fields, by the first separator that splits every line in two; None if none does."""
     lines = list(numbered_lines(text))
     for separator in (",", "\t"):

@@ -195,9 +195,8 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
 
 
 _NEEDED = (
-    "The reinnovation dataset may not be passed on, so the table must be yours: an .xlsx or .csv "
-    "with one row per country and the columns country, stage of development and the 12 pillars of "
-    "the Global Competitiveness Index ("
+    "The reinnovation dataset may not be passed on, so the table must be yours: an .xlsx or .csv with one row per "
+    "country and the columns country, stage of development and the 12 pillars of the Global Competitiveness Index ("
     + ", ".join(PILLARS)
     + "), edition 2012-2013 or 2014-2015. The World Economic Forum publishes them with its "
     "Global Competitiveness Report at https://www.weforum.org/."
@@ -209,15 +208,13 @@ REINNOVATION_INFO = DatasetInfo(
     nodes=None,
     layers=12,
     classes=3,
-    recipe="one layer per pillar with an edge where either country is among the other's 10 nearest "
-    "by score; countries without a score are absent from that layer. Label: stage of development "
-    "as the table states it",
+    recipe="one layer per pillar with an edge where either country is among the other's 10 nearest by score; countries "
+    "without a score are absent from that layer. Label: stage of development as the table states it",
     citation="K. Schwab (ed.), The Global Competitiveness Report, World Economic Forum",
     licence="World Economic Forum, not redistributable; the table must be the user's own",
-    caveat="The paper speaks of an innovation index of 144 countries in its text and of 145 nodes in "
-    "its table, and its layers' rule is not given: 12 pillars with the stage of development fit the "
-    "description, but its 18,648 edges cannot be checked. A table that names stages in between (such "
-    "as 1 to 2) has more than three classes.",
+    caveat="The paper speaks of an innovation index of 144 countries in its text and of 145 nodes in its table, and "
+    "its layers' rule is not given: 12 pillars with the stage of development fit the description, but its 18,648 edges "
+    "cannot be checked. A table that names stages in between (such as 1 to 2) has more than three classes.",
     options={
         "path": "the table, .xlsx (needs the extra gramme[excel]) or .csv",
         "neighbours": "nearest countries each one is joined to in a layer (default: 10)",

@@ -95,9 +95,8 @@ ACM3025_INFO = DatasetInfo(
     citation="X. Wang et al., Heterogeneous Graph Attention Network, WWW 2019; converted from "
     "ACM3025.mat of github.com/googlebaba/WWW2020-O2MAC",
     licence="unknown; the repository states none",
-    caveat="Not in the paper; a benchmark of scale. graph.npz is a converted file that nobody "
-    "serves: it must come from a data folder. Two further relations of the source (PMP, PTP) are "
-    "left out, as is usual.",
+    caveat="Not in the paper; a benchmark of scale. graph.npz is a converted file that nobody serves: it must come "
+    "from a data folder. Two further relations of the source (PMP, PTP) are left out, as is usual.",
     files=(ACM3025_ARCHIVE,),
 )
 ACM3025_DATASET = Dataset(ACM3025_INFO, build_acm3025, split_acm3025)
@@ -119,9 +118,8 @@ ACM_HECO_INFO = DatasetInfo(
     nodes=4019,
     layers=2,
     classes=3,
-    recipe="view='edges': two relations as edges, PAP 26,917 and PSP 2,167,097, self loops left "
-    "out; view='relations': the layers author (13,407 memberships) and subject (4,019). Label: the "
-    "field, numbered as in the source",
+    recipe="view='edges': two relations as edges, PAP 26,917 and PSP 2,167,097, self loops left out; view='relations': "
+    "the layers author (13,407 memberships) and subject (4,019). Label: the field, numbered as in the source",
     citation="X. Wang et al., Self-supervised Heterogeneous Graph Neural Network with "
     "Co-contrastive Learning, KDD 2021; converted from data/acm of github.com/liun-online/HeCo",
     licence="unknown; the repository states none",

@@ -47,16 +47,14 @@ CKM_SOCIAL_INFO = DatasetInfo(
     classes=CITIES,
     recipe="the authors' form: 5 of 246 physicians without any edge left out, nominations made "
     "symmetric, repeated rows merged into one edge. Label: the city, numbered as in the source",
-    citation="J. Coleman, E. Katz and H. Menzel, The Diffusion of an Innovation Among Physicians, "
-    "Sociometry 20 (1957); multiplex version by M. De Domenico, "
-    "https://manliodedomenico.com/data.php",
+    citation="J. Coleman, E. Katz and H. Menzel, The Diffusion of an Innovation Among Physicians, Sociometry 20 "
+    "(1957); multiplex version by M. De Domenico, https://manliodedomenico.com/data.php",
     licence='unknown; given "as is", no other terms seen',
-    caveat="The paper's 3,825 edges count both directions, one self loop per node and layer, and "
-    "362 repeated rows (where both physicians name each other). Kept, the repeats would weigh "
-    "double in the attention; here an edge counts once. The three layers together have "
-    "exactly four connected pieces, the four cities: one label in each settles all the others. Run as "
-    "shipped with 10 % labels, the authors' code had its best test epoch at 89.9, 92.2, 71.9 and "
-    "87.6 % for Fusion (seeds 0 to 3); the paper reports 98.66.",
+    caveat="The paper's 3,825 edges count both directions, one self loop per node and layer, and 362 repeated rows "
+    "(where both physicians name each other). Kept, the repeats would weigh double in the attention; here an edge "
+    "counts once. The three layers together have exactly four connected pieces, the four cities: one label in each "
+    "settles all the others. Run as shipped with 10 % labels, the authors' code had its best test epoch at 89.9, 92.2, "
+    "71.9 and 87.6 % for Fusion (seeds 0 to 3); the paper reports 98.66.",
     files=(CKM_SOCIAL_EDGES, CKM_SOCIAL_CODES),
 )
 CKM_SOCIAL_DATASET = Dataset(CKM_SOCIAL_INFO, build_ckm_social)
@@ -113,11 +111,10 @@ LESKOVEC_NG_INFO = DatasetInfo(
     citation="P.-Y. Chen and A. O. Hero, Multilayer Spectral Graph Clustering via Convex Layer "
     "Aggregation: Theory and Algorithms, IEEE TSIPN 3 (2017)",
     licence="all rights reserved by the authors, who ask to be cited; not for redistribution",
-    caveat="The paper's 1,836 edges count both directions and one self loop per node and layer. "
-    "Leskovec and Ng are nodes themselves: over all layers each is joined to all members of his own "
-    "circle, and Ng to one of the other, so knowing these two labels nearly settles the rest. Run "
-    "as shipped with 10 % labels, the authors' code had its best test epoch at 88.4, 82.6 and "
-    "95.3 % for Fusion (seeds 1 to 3); the paper reports 93.32.",
+    caveat="The paper's 1,836 edges count both directions and one self loop per node and layer. Leskovec and Ng are "
+    "nodes themselves: over all layers each is joined to all members of his own circle, and Ng to one of the other, so "
+    "knowing these two labels nearly settles the rest. Run as shipped with 10 % labels, the authors' code had its best "
+    "test epoch at 88.4, 82.6 and 95.3 % for Fusion (seeds 1 to 3); the paper reports 93.32.",
     files=(LESKOVEC_NG_EDGES, LESKOVEC_NG_CODES, AUTHORS),
 )
 
@@ -159,9 +156,8 @@ VICKERS_CHAN_INFO = DatasetInfo(
     classes=2,
     recipe="740 directed nominations (361 + 181 + 198), made symmetric: an edge where either pupil "
     "names the other (240 + 126 + 152 edges). Label: boy (pupils 1-12) or girl (13-29)",
-    citation="M. Vickers and S. Chan, Representing Classroom Social Structure, Victoria Institute "
-    "of Secondary Education, Melbourne 1981; multiplex version by M. De Domenico, "
-    "https://manliodedomenico.com/data.php",
+    citation="M. Vickers and S. Chan, Representing Classroom Social Structure, Victoria Institute of Secondary "
+    "Education, Melbourne 1981; multiplex version by M. De Domenico, https://manliodedomenico.com/data.php",
     licence='unknown; the multiplex version is given "as is", no other terms seen',
     caveat="The paper counts 740 edges, the nominations as given (directed=True). Its published "
     "code uses one fixed split of 9 training pupils whatever the percentage. Under uniform splits "

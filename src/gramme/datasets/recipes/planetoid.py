@@ -311,9 +311,8 @@ CORA_INFO = DatasetInfo(
     layers=1,
     classes=7,
     recipe="citations as 5,278 undirected edges; word features raw (0 or 1), sparse. Label: the topic",
-    citation="P. Sen et al., Collective Classification in Network Data, AI Magazine 29 (2008); "
-    "Z. Yang, W. Cohen and R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph "
-    "Embeddings, ICML 2016",
+    citation="P. Sen et al., Collective Classification in Network Data, AI Magazine 29 (2008); Z. Yang, W. Cohen and "
+    "R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph Embeddings, ICML 2016",
     licence="MIT for the repository's code; none seen for the data",
     caveat="Not in the paper, and a single layer: here for comparison with published results on "
     'its fixed split, official_split("cora"). One split of one graph says little about a method.',

@@ -42,9 +42,8 @@ BALANCE_SCALE_INFO = DatasetInfo(
     citation="R. S. Siegler, Three aspects of cognitive development, Cognitive Psychology 8 "
     "(1976); UCI Machine Learning Repository, doi:10.24432/C5488X",
     licence="CC BY 4.0 as catalogues state it; generated here from its rule, no file is copied",
-    caveat="The paper's 312,500 edges are 4 x 5 x 125^2: both directions and one self loop per "
-    "node and layer. The label is decided by all four attributes together, and each layer alone "
-    "says little.",
+    caveat="The paper's 312,500 edges are 4 x 5 x 125^2: both directions and one self loop per node and layer. The "
+    "label is decided by all four attributes together, and each layer alone says little.",
     embedded=True,
 )
 BALANCE_SCALE_DATASET = Dataset(BALANCE_SCALE_INFO, build_balance_scale)
@@ -119,10 +118,9 @@ CONGRESS_VOTES_INFO = DatasetInfo(
     "absent from that layer. Label: democrat or republican",
     citation=_CITATION,
     licence=_LICENCE,
-    caveat="The paper's 358,338 edges and its 100 % at 10 % labels cannot be had from the 16 votes: "
-    "they give 1,404,798 edges (both directions, self loops where voted), and logistic regression "
-    "on the one-hot votes reaches about 94 %. Party among the layers would explain both, see "
-    "congress_votes_leaky; that is likely, not proven.",
+    caveat="The paper's 358,338 edges and its 100 % at 10 % labels cannot be had from the 16 votes: they give "
+    "1,404,798 edges (both directions, self loops where voted), and logistic regression on the one-hot votes reaches "
+    "about 94 %. Party among the layers would explain both, see congress_votes_leaky; that is likely, not proven.",
     files=(BALANCE_SCALE_TABLE,),
 )
 LEAKY_INFO = DatasetInfo(
@@ -204,17 +202,15 @@ MAMMOGRAPHY_INFO = DatasetInfo(
     nodes=MASSES,
     layers=5,
     classes=2,
-    recipe="one membership layer per attribute. Age in bands that begin at 18, 34, 50, 66 and 82, "
-    "with unknown ages as a group of their own; other unknown values take the attribute's median. "
-    "Label: benign or malignant",
+    recipe="one membership layer per attribute. Age in bands that begin at 18, 34, 50, 66 and 82, with unknown ages as "
+    "a group of their own; other unknown values take the attribute's median. Label: benign or malignant",
     citation="M. Elter, R. Schulz-Wendtland and T. Wittenberg, The prediction of breast cancer "
     "biopsy outcomes using two CAD approaches that both emphasize an intelligible decision process, "
     "Medical Physics 34 (2007); UCI Machine Learning Repository, doi:10.24432/C53K6Z",
     licence="CC BY 4.0 is usual for UCI; not seen for this set",
-    caveat="The recipe is inferred: a search found it to give exactly the paper's 1,979,115 edges "
-    "(both directions, self loops), which proves nothing more. BI-RADS is a physician's own verdict "
-    "on the mass, which its source calls not predictive; one value, 55, is a typing error for 5 and "
-    "is kept as a group of its own.",
+    caveat="The recipe is inferred: a search found it to give exactly the paper's 1,979,115 edges (both directions, "
+    "self loops), which proves nothing more. BI-RADS is a physician's own verdict on the mass, which its source calls "
+    "not predictive; one value, 55, is a typing error for 5 and is kept as a group of its own.",
     files=(MAMMOGRAPHY_TABLE,),
     options={"recipe": '"paper" (default), or "plain": unknown values join nobody, the rest is the same'},
 )
