@@ -44,7 +44,7 @@ def test_edges_that_no_layer_can_have(changes, words):
 
 
 def test_the_order_is_checked_across_blocks(monkeypatch):
-    monkeypatch.setattr("gramme.io.assemble._BLOCK_VALUES", 2)
+    monkeypatch.setattr("gramme.io.formats.npz._BLOCK_VALUES", 2)
     assert restore().num_edges == 3
     with pytest.raises(ValueError, match="not sorted"):
         restore(source=(0, 1, 0), target=(1, 2, 2))

@@ -113,6 +113,7 @@ def _chosen_cuts(
     known = values[~np.isnan(values)]
     if not known.size:
         return known
+    cuts: FloatArray
     if way == "bins":
         share = np.arange(1, count) / count
         # not low + share * (high - low), which overflows between very large numbers

@@ -402,8 +402,8 @@ def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> 
     """
     ways: dict[tuple[Path, tuple[str, ...]], list[Step]] = {}
     for path in paths:
-        for steps in product(*(kinds.steps(here, there) for here, there in pairwise(path))):
-            ways.setdefault((path, tuple(name for name, _, _ in steps)), [step[1:] for step in steps])
+        for chosen in product(*(kinds.steps(here, there) for here, there in pairwise(path))):
+            ways.setdefault((path, tuple(name for name, _, _ in chosen)), [step[1:] for step in chosen])
     candidates = [
         [path[-1], "-".join(path[1:]), "-".join(names) if all(names) else "-".join((*path[1:], *names))]
         for path, names in ways

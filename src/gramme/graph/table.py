@@ -442,7 +442,7 @@ class TablePlan:
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
             numbers = {str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()}
             plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
-            fits = all(one.is_whole() for one in (*layers.values(), *numbers.values()))
+            fits = all(one.is_whole() for one in layers.values()) and all(one.is_whole() for one in numbers.values())
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:

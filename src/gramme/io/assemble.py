@@ -229,7 +229,7 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
                 source,
                 target,
                 weight,
-                directed=asked if asked is not None else stated.get(name, bool(parsed.directed is True)),
+                directed=asked if asked is not None else stated.get(name, parsed.directed is True),
                 nodes=present,
                 ways=np.ones(len(source), dtype=np.int8),
                 features=None if described is None else described[chosen],
@@ -244,11 +244,14 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
     for name in dict.fromkeys(name for name in (*of_layer, *empty) if couples(name)):
         first, second = ends_of(name)
         chosen = of_layer.get(name, nothing)
-        ends = [side[chosen] if place is None else place[side[chosen]] for side in (rows.source, rows.target)]
+        source, target = rows.source[chosen], rows.target[chosen]
+        if place is not None:
+            source, target = place[source], place[target]
         both_directed = bool(stated.get(first) and stated.get(second)) or parsed.directed is True
         one_way = stated.get(name, stated.get(between(second, first), both_directed))
-        weight = _weights(parsed, f"{first!r} and {second!r}", chosen) if ends[0].size else None
-        couplings[first, second] = Coupling(len(nodes), *ends, weight, directed=one_way if asked is None else asked)
+        weight = _weights(parsed, f"{first!r} and {second!r}", chosen) if source.size else None
+        one_way = one_way if asked is None else asked
+        couplings[first, second] = Coupling(len(nodes), source, target, weight, directed=one_way)
     return made, couplings
 
 
