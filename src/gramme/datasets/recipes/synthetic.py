@@ -7,6 +7,7 @@ class, else at any node. Its homophily is therefore s + (1 - s) / classes, and s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,27 @@ from gramme.datasets.readers import layer_signals, positive_int, shuffled_classe
 from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.errors import DataError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+
+
+def _info(name: str, *, citation: str = "none: defined here", options: dict[str, str], **facts: Any) -> DatasetInfo:
+    """The record of a graph that is made up: 1000 nodes of 3 classes unless options say otherwise."""
+    usual = {"nodes": "number of nodes (default: 1000)", "classes": "number of classes, equally large (default: 3)"}
+    return DatasetInfo(
+        name=name,
+        nodes=1000,
+        classes=3,
+        citation=citation,
+        licence="none needed: generated",
+        embedded=True,
+        options=usual | options | {"random_state": "seed (default: 0)"},
+        **facts,
+    )
+
+
+_CAVEAT = (
+    "A made-up graph: good for tests of speed and for seeing whether a method finds the layers with signal, no "
+    "evidence of how it does on real data."
+)
 
 
 # Synthetic table: the membership twin of the synthetic edges, one categorical column per layer.
@@ -30,23 +52,29 @@ def build_synthetic_table(
     random_state: int | None = 0,
 ) -> MultilayerGraph:
     """Time and memory grow with nodes x layers; the implied edges are never made."""
-    nodes = positive_int(nodes, "nodes")
-    classes = positive_int(classes, "classes")
     groups = positive_int(groups, "groups")
-    if classes > nodes:
-        raise DataError(f"{nodes} nodes cannot hold {classes} classes")
+    labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
     if groups < classes:
         raise DataError(f"{groups} groups are too few for {classes} classes: each class needs one of its own")
-    signals = layer_signals(signal, layers)
-    first, *rest = streams(random_state, 1 + len(signals))
-    labels = shuffled_classes(nodes, classes, first)
     made: dict[str, Layer] = {
         f"column {number}": MembershipLayer.from_codes(
             tied_groups(labels, classes, groups, strength, random), range(groups)
         )
-        for number, (strength, random) in enumerate(zip(signals, rest, strict=True), start=1)
+        for number, (strength, random) in enumerate(of_layers, start=1)
     }
     return MultilayerGraph(made, labels=labels, name=SYNTHETIC_TABLE_INFO.name)
+
+
+def _classes(
+    nodes: int, classes: int, signal: float | Sequence[float] | None, layers: int | None, random_state: int | None
+) -> tuple[NDArray[np.int64], list[tuple[float, np.random.Generator]]]:
+    """The class of each node, and the signal and random numbers of each layer."""
+    nodes, classes = positive_int(nodes, "nodes"), positive_int(classes, "classes")
+    if classes > nodes:
+        raise DataError(f"{nodes} nodes cannot hold {classes} classes")
+    signals = layer_signals(signal, layers)
+    first, *rest = streams(random_state, 1 + len(signals))
+    return shuffled_classes(nodes, classes, first), list(zip(signals, rest, strict=True))
 
 
 def tied_groups(
@@ -64,28 +92,19 @@ def tied_groups(
     return chosen
 
 
-SYNTHETIC_TABLE_INFO = DatasetInfo(
-    name="synthetic_table",
+SYNTHETIC_TABLE_INFO = _info(
+    "synthetic_table",
     title="Synthetic table of categories",
     description="a random table of any size, each categorical column a layer with a chosen signal",
-    nodes=1000,
     layers=3,
-    classes=3,
     recipe="per column a node takes one of its class's groups with probability signal, else any "
     "group; equal groups are joined. Label: the class",
-    citation="none: defined here",
-    licence="none needed: generated",
-    caveat="A made-up graph: good for tests of speed and for seeing whether a method finds the "
-    "layers with signal, no evidence of how it does on real data.",
-    embedded=True,
+    caveat=_CAVEAT,
     options={
-        "nodes": "number of nodes (default: 1000)",
-        "classes": "number of classes, equally large (default: 3)",
         "layers": "number of layers (default: one per signal)",
         "groups": "values a column can take, at least one per class (default: 6)",
         "signal": "one number from 0 (noise) to 1 (the group tells the class), or one per layer "
         "(default: 0.8, 0.5, 0.0 in turn)",
-        "random_state": "seed (default: 0)",
     },
 )
 
@@ -102,18 +121,13 @@ def build_synthetic(
 ) -> MultilayerGraph:
     """Time and memory grow with the edges, nodes x degree / 2 per layer, never with nodes squared."""
     nodes = positive_int(nodes, "nodes", least=2)
-    classes = positive_int(classes, "classes")
-    if classes > nodes:
-        raise DataError(f"{nodes} nodes cannot hold {classes} classes")
+    labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
     if not 0 <= degree < nodes:
         raise DataError(f"degree must be between 0 and nodes - 1 = {nodes - 1}, not {degree}")
-    signals = layer_signals(signal, layers)
-    first, *rest = streams(random_state, 1 + len(signals))
-    labels = shuffled_classes(nodes, classes, first)
     edges = round(nodes * degree / 2)
     made: dict[str, Layer] = {
         f"layer {number}": EdgeLayer(nodes, *_edges(labels, classes, edges, strength, random))
-        for number, (strength, random) in enumerate(zip(signals, rest, strict=True), start=1)
+        for number, (strength, random) in enumerate(of_layers, start=1)
     }
     return MultilayerGraph(made, labels=labels, name=SYNTHETIC_INFO.name)
 
@@ -132,29 +146,21 @@ def _edges(
     return source, target
 
 
-SYNTHETIC_INFO = DatasetInfo(
-    name="synthetic",
+SYNTHETIC_INFO = _info(
+    "synthetic",
     title="Synthetic multiplex of edges",
     description="random graphs of any size over the same classes, each layer with a chosen signal",
-    nodes=1000,
     layers=3,
-    classes=3,
     recipe="per layer nodes x degree / 2 edges from a random node to one of its class with "
     "probability signal, else to any node; self loops and repeats are dropped. Label: the class",
     citation="P. W. Holland, K. B. Laskey and S. Leinhardt, Stochastic blockmodels: First steps, "
     "Social Networks 5 (1983)",
-    licence="none needed: generated",
-    caveat="A made-up graph: good for tests of speed and for seeing whether a method finds the "
-    "layers with signal, no evidence of how it does on real data.",
-    embedded=True,
+    caveat=_CAVEAT,
     options={
-        "nodes": "number of nodes (default: 1000)",
-        "classes": "number of classes, equally large (default: 3)",
         "layers": "number of layers (default: one per signal)",
         "degree": "mean number of neighbours in a layer (default: 10)",
         "signal": "one number from 0 (noise) to 1 (edges stay inside classes), or one per layer "
         "(default: 0.8, 0.5, 0.0 in turn)",
-        "random_state": "seed (default: 0)",
     },
 )
 
@@ -217,28 +223,21 @@ def _partners(
     return chosen
 
 
-SYNTHETIC_COUPLED_INFO = DatasetInfo(
-    name="synthetic_coupled",
+SYNTHETIC_COUPLED_INFO = _info(
+    "synthetic_coupled",
     title="Synthetic coupled pair of networks",
     description="two random networks over different nodes, joined by couplings",
-    nodes=1000,
     layers=2,
-    classes=3,
     recipe="an edge of a node goes to its own class with probability signal, else to anybody in its "
     "network. A node of the second network is coupled to nodes of the first, of its own class with "
     "probability coupling_signal. Label: the class",
-    citation="none: defined here",
-    licence="none needed: generated",
     caveat="A made-up graph: it shows whether a method uses couplings, no more.",
-    embedded=True,
     options={
         "nodes": "number of nodes, half of them in each network (default: 1000)",
-        "classes": "number of classes, equally large (default: 3)",
         "degree": "average number of neighbours within a network (default: 10)",
         "couplings": "couplings of each node of the second network (default: 3)",
         "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for each (default: 0.9)",
         "coupling_signal": "from 0 to 1, how far couplings do (default: 1.0)",
-        "random_state": "seed (default: 0)",
     },
 )
 
@@ -282,27 +281,20 @@ def build_synthetic_kinds(
     )
 
 
-SYNTHETIC_KINDS_INFO = DatasetInfo(
-    name="synthetic_kinds",
+SYNTHETIC_KINDS_INFO = _info(
+    "synthetic_kinds",
     title="Synthetic papers, authors and venues",
     description="random papers with authors and venues, as relations between three kinds of node",
-    nodes=1000,
     layers=2,
-    classes=3,
     recipe="authors and venues have a class each; a paper's author and venue is of its own class "
     "with probability signal, else any. The papers are the nodes. Label: the class",
-    citation="none: defined here",
-    licence="none needed: generated",
     caveat="A made-up graph: good for tests of speed, no evidence of how a method does on real data.",
-    embedded=True,
     options={
         "nodes": "number of papers (default: 1000)",
-        "classes": "number of classes, equally large (default: 3)",
         "authors": "number of authors (default: three per paper)",
         "venues": "number of venues (default: 30)",
         "authorships": "pairs of a paper and an author (default: ten per paper)",
         "signal": "from 0 to 1, how far authors and venues follow the classes (default: 0.8)",
-        "random_state": "seed (default: 0)",
     },
 )
 SYNTHETIC_TABLE_DATASET = Dataset(SYNTHETIC_TABLE_INFO, build_synthetic_table)
