@@ -148,3 +148,26 @@ def test_a_regression_that_begins_elsewhere_ends_at_the_same_place():
     begun = logistic.regression(rows, codes, 4, 1.0, start=logistic.regression(rows, codes, 4, 10))
     assert np.allclose(from_zero[0], begun[0], atol=1e-2)
     assert np.isneginf(begun[1][3])
+
+
+def test_many_labels_are_learned_from_as_few_are(monkeypatch):
+    random = np.random.default_rng(0)
+    rows = sp.csr_array(random.random((1_200, 30)) * (random.random((1_200, 30)) < 0.3))
+    codes = (rows @ random.normal(size=(30, 3)) + random.normal(0, 0.3, (1_200, 3))).argmax(axis=1)
+    quick = class_shares(rows, *regression(rows, codes, 3, 10.0))
+    monkeypatch.setattr(logistic, "ENOUGH_LABELS", codes.size + 1)
+    settled = class_shares(rows, *regression(rows, codes, 3, 10.0))
+    assert np.abs(quick - settled).mean() < 0.005
+    assert (quick.argmax(axis=1) == settled.argmax(axis=1)).mean() > 0.99
+
+
+def test_a_step_too_far_is_shortened():
+    seen = []
+
+    def steep(point):
+        seen.append(float(point[0]))
+        return float(np.cosh(3 * point).sum()), 3 * np.sinh(3 * point)
+
+    assert abs(logistic.minimised(steep, np.array([5.0]), 200, 1e-12)[0]) < 1e-3
+    alone = logistic.minimised(lambda point: (0.0 if point[0] == 1 else np.inf, point), np.ones(1), 5, 1e-9)
+    assert alone.tolist() == [1.0]

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gramme._runtime import one_thread_below
+from gramme.methods.labels import ENOUGH_LABELS
+from gramme.methods.linear.logistic import LEAST_LOSS_GAIN, minimised
 
 Singles = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -34,7 +36,6 @@ Ints = NDArray[np.int64]
 COMMON_PENALTY = 0.1  # on the distance of the common weight of all log-odds from 1
 INTERCEPT_PENALTY = 1.0
 MAX_STEPS = 30  # of L-BFGS: more change no prediction to speak of
-LEAST_GAIN = 1e-5  # of a step, as a share of the loss
 CURVATURE = 0.35
 """Of the loss, as a share of what it is where every node has the class frequencies; on WordNet and Debian the fewest
 steps were needed from 0.2 to 0.5."""
@@ -164,14 +165,13 @@ def fitted_maps(
     problem = _Problem(table, codes, log_prior, penalty, weights)
     numbers = sum(block.values.shape[0] * block.values.shape[1] for block in table.blocks)
     with one_thread_below(numbers):
-        found = minimize(
-            problem.loss_and_gradient,
-            problem.packed(start),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": max_steps, "gtol": 1e-7, "ftol": LEAST_GAIN, "maxcor": 8},
-        )
-    return problem.maps(found.x)
+        if codes.size >= ENOUGH_LABELS:
+            found = minimised(problem.loss_and_gradient, problem.packed(start), max_steps, LEAST_LOSS_GAIN)
+        else:
+            options = {"maxiter": max_steps, "gtol": 1e-7, "ftol": LEAST_LOSS_GAIN, "maxcor": 8}
+            begin = problem.packed(start)
+            found = minimize(problem.loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
+    return problem.maps(found)
 
 
 class _Problem:

@@ -57,6 +57,7 @@ def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], see
     True
     """
     most = min(MAX_LABELS, int((MAX_OPERATIONS / np.unique(codes).size) ** (1 / 3) + 1e-9))
+    many = codes.size >= ENOUGH_LABELS
     if codes.size > most:
         some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:most])
         layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
@@ -70,7 +71,10 @@ def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], see
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(EM_STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
-        coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
+        # of many labels only some were taken, which leave most columns empty
+        used = np.unique(table.indices) if many else slice(None)
+        coefficients = np.zeros((table.shape[1], found.size))
+        coefficients[used], intercept = regression(table[:, used] if many else table, codes, found.size, 1.0, max_iter)
         chances = class_shares(table, coefficients, intercept)
         squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
         spread, directions = _posterior(table, counts, chances)

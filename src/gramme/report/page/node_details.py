@@ -33,8 +33,8 @@ from .html import Packed, pack_floats, pack_integers, pack_shares, shorten
 # looks wrong.
 
 
-MAX_PAGE_NODES = 15_000
-"""Nodes that a page lists; of more, a random sample, so that a page of five layers stays below 4 MB."""
+MAX_PAGE_NODES = 12_000
+"""Nodes that a page lists; of more, a random sample, so that the page of Debian's packages stays below 4 MB."""
 
 _ALWAYS_SHOWN = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
 _MAX_TEXT_CHARACTERS = 5_000_000  # characters of names that a page may hold
