@@ -31,6 +31,7 @@ from gramme.methods.labels import KnownLabels, class_prior, stratified_folds
 from gramme.methods.linear.logistic import FOLDS, class_shares, regression
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 from gramme.methods.prepare import feature_blocks, given_columns, given_features
+from gramme.methods.propagation.layer_trust import agreement_weights
 from gramme.methods.propagation.series import NodeWalk
 from gramme.ops import Features, SparseFeatures, random_features
 
@@ -326,7 +327,7 @@ class InputFeatures:
         if wanted is None and source == "given" and known is not None and not graph.coupled:
             source = "given+walks"
         if "walks" in _kinds(source):
-            walks = WalkProfile.of(graph, WALK_DIM)
+            walks = WalkProfile.of(graph, WALK_DIM, agreement_weights(graph))
         if walks is not None and "given" in _kinds(source) and known is not None:
             size = chosen_walk_size(graph, walks, known, seed) if walks.values.size else 0.0
             if wanted is None and size < MIN_SIZE:

@@ -281,13 +281,12 @@ class WalkProfile:
         100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
         """
         global _latest
-        if weights is not None and len(set(weights.values())) > 1:
-            return cls._computed(graph, dim, weights)
-        if _latest is not None and _latest[0]() is graph and _latest[1] == dim:
-            known: Self = _latest[2]
+        weights = weights if weights and len(set(weights.values())) > 1 else {}
+        if _latest is not None and _latest[0]() is graph and _latest[1:3] == (dim, weights):
+            known: Self = _latest[3]
             return known
-        found = cls._computed(graph, dim, {})
-        _latest = (weakref.ref(graph, _forget), dim, found)
+        found = cls._computed(graph, dim, weights)
+        _latest = (weakref.ref(graph, _forget), dim, weights, found)
         return found
 
     @classmethod
@@ -434,7 +433,7 @@ class WalkProfile:
         return own
 
 
-_latest: tuple[weakref.ref[MultilayerGraph], int, Any] | None = None
+_latest: tuple[weakref.ref[MultilayerGraph], int, Mapping[str, float], Any] | None = None
 
 
 def _forget(_: object) -> None:

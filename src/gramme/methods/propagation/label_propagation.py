@@ -112,7 +112,7 @@ def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, see
     nothing_to_test = len(candidates) == 1 or not tested.any()
     held = [] if nothing_to_test else [int(number) for number in np.unique(enough_folds(labels_fold)) if number >= 0]
     skills = np.ones((len(held) + 1, walk.graph.num_layers))
-    if given is None and walk.graph.num_layers > 1 and tested.any():
+    if given is None and walk.graph.num_layers > 1:
         skills = layer_skills(walk.graph, known, labels_fold, [*held, None], walk)
 
     def weights(row: int, power: float) -> Floats:

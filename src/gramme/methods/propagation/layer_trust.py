@@ -15,10 +15,12 @@ layer l scaled by the square roots of the degrees, and K_m four steps of a walk 
 
     a_lm  =  tr(S_l K_m) / (|S_l| |K_m|),
 
-estimated with random signs for the nodes.
+in every entry up to 1,024 nodes, with random signs for the nodes beyond. Every ingredient of the mixture that weighs
+layers before it has learned from them uses this module: label propagation, the spectral model and the smoothing of the
+neighbourhood model with labels, the walks that attention starts from by agreement alone, so that no label is in them.
 
 Cost: 15 neighbourhood sums per layer of 5 or 10 columns per class, or of a column per label where these are fewer; 5 of
-512 columns for the agreement, or of fewer columns on large graphs.
+1,024 columns for the agreement, or of fewer columns on small or large graphs.
 """
 
 from __future__ import annotations
@@ -49,10 +51,10 @@ WALK_STEPS, STAY_SHARE = 4, 0.2
 """Of the agreement. Like the even share chosen on label samples 0 and 1 of 3sources and Wikipedia, and on planted
 graphs with layers of noise."""
 LEAST_GAIN = 1e-3  # of log likelihood per label, so that agreement counts where labels say nothing at all
-PROBES = 512  # random signs of each node, one for each node at most, ...
+PROBES = 1024  # columns that the agreement is computed from, ...
 PROBE_NUMBERS = 10_000_000  # ... fewer where they would take more numbers than this over all layers, ...
 LEAST_PROBES = 4  # ... but not fewer than these
-EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
+EVEN_SHARE = 0.01  # part of the weight that all layers share, as a node may be reached through the least of them only
 BLOCK_NUMBERS = 1 << 17  # looked at together, so that they stay in cache
 
 
@@ -202,8 +204,11 @@ def layer_agreement(graph: MultilayerGraph) -> Floats:
 def _agreement(graph: MultilayerGraph) -> Floats:
     all_sum, layers, nodes = communicator_of(graph).all_sum, graph.num_layers, graph.num_nodes
     whole = node_count(graph)
-    probes = int(np.clip(PROBE_NUMBERS // max(whole * layers, 1), LEAST_PROBES, min(max(whole, LEAST_PROBES), PROBES)))
-    signs = np.where(random_features(graph.nodes, probes, 0) > 0, 1.0, -1.0)
+    probes = int(np.clip(PROBE_NUMBERS // max(whole * layers, 1), LEAST_PROBES, PROBES))
+    if graph.num_nodes <= probes and communicator_of(graph).alone:  # then every entry is looked at
+        probes, signs = graph.num_nodes, np.eye(graph.num_nodes)
+    else:
+        signs = np.where(random_features(graph.nodes, probes, 0) > 0, 1.0, -1.0)
     blocks = list(_probed_at_once(graph, signs) if has_many_small_layers(graph) else _probed(graph, signs))
     # by layer: |S_l|^2, |K_l|^2 and tr(S_l K_l)
     products = np.zeros((3, layers))
@@ -222,8 +227,8 @@ def _agreement(graph: MultilayerGraph) -> Floats:
         found += scale[1, layer] * np.einsum("ij,ij->i", walk, totals[0, node])
         others += np.bincount(layer, found, minlength=layers)
     mean = (all_sum(others) / 2 - products[2] * scale[0] * scale[1]) / (layers - 1)
-    # what layers that have nothing in common come to by chance
-    agreement: Floats = np.maximum(mean, 0) + (2 / (probes * whole)) ** 0.5
+    # what layers that have nothing in common come to by chance, less with more of them to compare with
+    agreement: Floats = np.maximum(mean, 0) + (2 / (probes * whole * (layers - 1))) ** 0.5
     relative: Floats = agreement / agreement.mean()
     return relative
 
@@ -281,6 +286,14 @@ def trust_weights(skills: Floats, power: float = 1.0) -> Floats:
     weights: Floats = raised / raised.sum(axis=-1, keepdims=True)
     mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skills.shape[-1]
     return mixed
+
+
+def agreement_weights(graph: MultilayerGraph) -> dict[str, float]:
+    """Layer weights from agreement alone, without labels; none where all layers count alike."""
+    agreement = layer_agreement(graph)
+    if np.ptp(agreement) == 0:
+        return {}
+    return dict(zip(graph.layers, trust_weights(agreement).tolist(), strict=True))
 
 
 def layer_trust(graph: MultilayerGraph, known: KnownLabels, seed: int) -> Floats:
