@@ -222,7 +222,7 @@ class LabelPropagation(NodeClassifier):
     layer_weights : "equal" or mapping of layer name to float or None, default=None
         If not given, proportional to a power (1, 2, 4 or 8, chosen) of each layer's skill: how much better labels that
         spread in it alone tell those that were hidden than the class frequencies do. With few labels the skills are
-        drawn towards each other; with one label per class all layers count alike.
+        drawn towards how far the layers agree with each other, which is all there is with one label per class.
     sharpness : float or None, default=None
         Exponent of a node's probabilities relative to the class frequencies: the mean over many neighbours is less sure
         than they are together. Chosen among 1, 2, 4, 8 and 16 if not given; 1 leaves the means as they are.
