@@ -23,21 +23,15 @@ from .options import Reading, command_line
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a command has found.
+    """What a command has found."""
 
-    Attributes
-    ----------
-    write : callable
-        Writes the folder, given what config.json shall say of the data, the command and the time; returns its files.
-    record : dict
-        What a script is told.
-    shown : sequence
-        What a person is shown: text, or a table.
-    """
-
-    write: Callable[[dict[str, Any]], list[str]]
+    write: Callable[..., list[str]]
+    """Writes the folder, given ``config`` (what config.json shall say of the data, the command and the time),
+    ``overwrite`` and ``raw_csv``; returns its files."""
     record: dict[str, Any]
+    """What a script is told."""
     shown: Sequence[RenderableType]
+    """What a person is shown: text, or a table."""
     what_next: str = ""  # after where the page is
 
 
@@ -46,32 +40,30 @@ def analyse(
     data: list[str],
     read: Reading,
     target: Path,
-    *,
     context: typer.Context,
+    *,
     layers: list[str] | None = None,
-    also_read: Sequence[Path] = (),
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    also_read: Path | None = None,
 ) -> None:
-    """Read DATA, do the work, write its folder and show what was found."""
-    check_target(target, overwrite=overwrite)
-    check_not_read(target, [*data, *also_read], read)
-    with warnings_as_notes(silent=quiet):
+    """Read DATA, do the work, write its folder and show what was found, as the options of the command have it."""
+    options = context.params
+    check_target(target, overwrite=options["overwrite"])
+    check_not_read(target, [*data, *([] if also_read is None else [also_read])], read)
+    with warnings_as_notes(silent=options["quiet"]):
         opened = open_data(data, read, needs_label=False)
-        if not quiet:
+        if not options["quiet"]:
             opened.tell()
         graph = opened.graph.select_layers(layers) if layers else opened.graph
         require_proper("layer", graph.layers)
         require_proper("node", graph.nodes)
         began = time.perf_counter()
         found = work(graph)
-        files = found.write(
-            {"data": " ".join(data), "command": command_line(context), "seconds": round(time.perf_counter() - began, 2)}
-        )
-    if as_json:
+        seconds = round(time.perf_counter() - began, 2)
+        described = {"data": " ".join(data), "command": command_line(context), "seconds": seconds}
+        files = found.write(config=described, overwrite=options["overwrite"], raw_csv=options["raw_csv"])
+    if options["as_json"]:
         typer.echo(json_text({"out": str(target), "files": files} | found.record))
-    elif not quiet:
+    elif not options["quiet"]:
         for one in found.shown:
             out.print(escape(one) if isinstance(one, str) else one)
         out.print(escape(f"in {target}: {', '.join(files)}"))

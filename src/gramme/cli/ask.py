@@ -56,15 +56,13 @@ def ask(
         from .analysis import Analysis, analyse, named_nodes
 
     def work(graph: MultilayerGraph) -> Analysis:
-        words = None if among is None else among.read_text(encoding="utf-8-sig").splitlines()
+        can_be_asked = None
+        if among is not None:
+            words = [line.strip() for line in among.read_text(encoding="utf-8-sig").splitlines()]
+            can_be_asked = named_nodes(graph, [word for word in words if word])
+        weights = "equal" if equal else None
         with part("Whom to ask", 0.7):
-            chosen = choose_nodes(
-                graph,
-                count=count,
-                among=None if words is None else named_nodes(graph, [word.strip() for word in words if word.strip()]),
-                layer_weights="equal" if equal else None,
-                random_state=seed,
-            )
+            chosen = choose_nodes(graph, count=count, among=can_be_asked, layer_weights=weights, random_state=seed)
         known = np.zeros(graph.num_nodes, dtype=bool)
         if graph.labels is not None:
             known = np.array([one is not None for one in aligned_labels(graph)])
@@ -72,9 +70,8 @@ def ask(
         with part("What more labels would bring", 0.2):
             curve = _curve(graph, labelled, seed)
 
-        def write(described: dict[str, Any]) -> list[str]:
-            config = described | {"count": count, "labelled": labelled, "seed": seed}
-            options = {"overwrite": overwrite, "raw_csv": raw_csv}
+        def write(config: dict[str, Any], **options: Any) -> list[str]:
+            config |= {"count": count, "labelled": labelled, "seed": seed}
             with part("Writing the results and the page", 0.1):
                 return write_ask(target, graph, chosen, labelled=known, curve=curve, config=config, **options)
 
@@ -87,18 +84,7 @@ def ask(
         }
         return Analysis(write, record, _shown(chosen, curve), f"; fill in the labels in {target / 'ask.csv'}")
 
-    analyse(
-        work,
-        data,
-        read,
-        target,
-        context=context,
-        layers=layers,
-        also_read=[] if among is None else [among],
-        overwrite=overwrite,
-        quiet=quiet,
-        as_json=as_json,
-    )
+    analyse(work, data, read, target, context, layers=layers, also_read=among)
 
 
 def _curve(graph: MultilayerGraph, labels: int, seed: int) -> pd.DataFrame | None:

@@ -70,10 +70,10 @@ def groups(
                 random_state=seed,
             )
 
-        def write(described: dict[str, Any]) -> list[str]:
-            config = described | {"count": count, "resolution": found.resolution_, "seed": seed}
+        def write(config: dict[str, Any], **options: Any) -> list[str]:
+            config |= {"count": count, "resolution": found.resolution_, "seed": seed}
             with part("Writing the results and the page", 0.2):
-                return write_groups(target, found, config=config, overwrite=overwrite, raw_csv=raw_csv)
+                return write_groups(target, found, config=config, **options)
 
         record = {
             "nodes": graph.num_nodes,
@@ -87,7 +87,7 @@ def groups(
         }
         return Analysis(write, record, _shown(found))
 
-    analyse(work, data, read, target, context=context, layers=layers, overwrite=overwrite, quiet=quiet, as_json=as_json)
+    analyse(work, data, read, target, context, layers=layers)
 
 
 def _shown(found: Groups) -> list[Any]:

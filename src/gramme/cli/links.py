@@ -65,7 +65,7 @@ def links(
     with loading():
         from .analysis import analyse
 
-    request = {
+    request: dict[str, Any] = {
         "layers": layers or None,
         "top": top,
         "node": node,
@@ -74,22 +74,10 @@ def links(
         "gephi": gephi,
         "seed": seed,
     }
-    analyse(
-        lambda graph: _find_links(graph, target, request, overwrite=overwrite, raw_csv=raw_csv),
-        data,
-        read,
-        target,
-        context=context,
-        also_read=[] if pairs is None else [pairs],
-        overwrite=overwrite,
-        quiet=quiet,
-        as_json=as_json,
-    )
+    analyse(lambda graph: _find_links(graph, target, request), data, read, target, context, also_read=pairs)
 
 
-def _find_links(
-    graph: MultilayerGraph, target: Path, request: dict[str, Any], *, overwrite: bool, raw_csv: bool
-) -> Analysis:
+def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -> Analysis:
     """Learn links, and list the candidates of each layer or score the given pairs."""
     import pandas as pd
 
@@ -125,10 +113,10 @@ def _find_links(
 
     expected = expected_by_layer(model, links)
 
-    def write(described: dict[str, Any]) -> list[str]:
-        config = described | request | {"explanation": model.explanation_}
+    def write(config: dict[str, Any], **options: Any) -> list[str]:
+        config |= request | {"explanation": model.explanation_}
         with part("Writing the results and the page", WRITING_SHARE):
-            return write_links(target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv)
+            return write_links(target, model, links, config=config, **options)
 
     return Analysis(
         write,

@@ -90,18 +90,7 @@ def rank(
     }
     chosen_measures(request["measures"])
     check_model(model)
-
-    analyse(
-        lambda graph: _rank_nodes(graph, target, request, overwrite=overwrite, raw_csv=raw_csv),
-        data,
-        read,
-        target,
-        context=context,
-        layers=layers,
-        overwrite=overwrite,
-        quiet=quiet,
-        as_json=as_json,
-    )
+    analyse(lambda graph: _rank_nodes(graph, target, request), data, read, target, context, layers=layers)
 
 
 def _words(text: str | None) -> list[str] | None:
@@ -109,9 +98,7 @@ def _words(text: str | None) -> list[str] | None:
     return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _rank_nodes(
-    graph: MultilayerGraph, target: Path, request: dict[str, Any], *, overwrite: bool, raw_csv: bool
-) -> Analysis:
+def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -> Analysis:
     """Rank, find out how sure that is, and choose seeds."""
     from gramme.ranking import layer_influences, rank
     from gramme.ranking.influence import easy_choice
@@ -145,18 +132,9 @@ def _rank_nodes(
     with part("Influence of the layers", shares["layers"]):
         layers = layer_influences(graph)
 
-    def write(described: dict[str, Any]) -> list[str]:
+    def write(config: dict[str, Any], **options: Any) -> list[str]:
         with part("Writing the results and the page", shares["writing"]):
-            return write_ranks(
-                target,
-                graph,
-                ranks,
-                seeds=seeds,
-                layers=layers,
-                config=described | request,
-                overwrite=overwrite,
-                raw_csv=raw_csv,
-            )
+            return write_ranks(target, graph, ranks, seeds=seeds, layers=layers, config=config | request, **options)
 
     first = leading_nodes(ranks)[:SHOWN_NODES]
     shown: list[Any] = [_table(ranks, first)]

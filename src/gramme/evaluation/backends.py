@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -30,28 +30,11 @@ from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]
-Result = TypeVar("Result", bound=Any)
+Spec = Any
+"""A run to be done, as a worker needs it: ``dataset`` names the graph, ``key`` tells it from all others, ``run(graph)``
+returns its result also where the method fails, and ``failed(error)`` that of a run which could not end."""
+Result = Any
 """The result of a run; its ``spec`` says which run."""
-Found = TypeVar("Found", covariant=True)
-
-
-class Spec(Protocol[Found]):
-    """A run to be done: all that decides it, as a worker needs it."""
-
-    @property
-    def dataset(self) -> str:
-        """The name of the graph it needs."""
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells this run from all others."""
-
-    def run(self, graph: MultilayerGraph) -> Found:
-        """Do it; if the method fails, the failure is the result, not an error."""
-
-    def failed(self, error: str) -> Found:
-        """The result of a run that could not end."""
-
 
 BACKENDS = ("loky", "ray")
 _PURPOSE = "the backend ray"
@@ -68,7 +51,7 @@ def check_backend(backend: str) -> None:
         import_ray(_PURPOSE)
 
 
-def executed(specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backend: str) -> Iterator[Result]:
+def executed(specs: Sequence[Spec], graphs: Graphs, *, jobs: int, backend: str) -> Iterator[Result]:
     """Do all runs on the graphs of their datasets, ``jobs`` at a time, and yield each result as it arrives.
 
     With one job and the backend "loky", everything runs in this process.
@@ -87,7 +70,7 @@ def executed(specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backen
 # Processes of this machine
 
 
-def _in_processes(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterator[Result]:
+def _in_processes(specs: Sequence[Spec], graphs: Graphs, jobs: int) -> Iterator[Result]:
     # A graph goes to disk once and each worker reads it once, rather than travelling with every run.
     with scratch_folder("benchmark") as folder:
         paths = {}
@@ -95,7 +78,7 @@ def _in_processes(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> I
             paths[name] = folder / f"{place}.pickle"
             paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
 
-        def results(some: Sequence[Spec[Result]], workers: int) -> Iterator[Result]:
+        def results(some: Sequence[Spec], workers: int) -> Iterator[Result]:
             calls = (joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid()) for spec in some)
             with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
                 pool = joblib.Parallel(
@@ -174,7 +157,7 @@ def _quiet_trackers() -> Iterator[None]:
 
 
 def surviving(
-    specs: Sequence[Spec[Result]], results: Callable[[Sequence[Spec[Result]], int], Iterator[Result]], jobs: int
+    specs: Sequence[Spec], results: Callable[[Sequence[Spec], int], Iterator[Result]], jobs: int
 ) -> Iterator[Result]:
     """Do all runs, even if some kill their worker and with it the pool.
 
@@ -197,7 +180,7 @@ def surviving(
                     yield spec.failed(WORKER_DIED)
 
 
-def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
+def _in_worker(spec: Spec, path: str, parent: int) -> Result:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be blocked from the start
     warnings.simplefilter("ignore")  # what a run has to say is in its result
     end_with(parent)
@@ -213,11 +196,11 @@ def _read(path: str) -> MultilayerGraph:
 # Ray
 
 
-def _run(spec: Spec[Result], graph: MultilayerGraph) -> Result:
+def _run(spec: Spec, graph: MultilayerGraph) -> Result:
     return spec.run(graph)
 
 
-def _on_ray(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterator[Result]:
+def _on_ray(specs: Sequence[Spec], graphs: Graphs, jobs: int) -> Iterator[Result]:
     """On the cluster that $RAY_ADDRESS names or that this program is connected to, else on a local one."""
     with connected_ray(_PURPOSE, jobs) as ray:
         # A run that fails says so in its result; one that kills its worker would kill the next worker too.
@@ -232,7 +215,7 @@ def _on_ray(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterato
             yield from _arrived(ray, running)
 
 
-def _arrived(ray: Any, running: dict[Any, Spec[Result]]) -> Iterator[Result]:
+def _arrived(ray: Any, running: dict[Any, Spec]) -> Iterator[Result]:
     """Wait for at least one of the running and yield those that have ended."""
     ready, _ = ray.wait(list(running), num_returns=1)
     for reference in ready:

@@ -23,7 +23,7 @@ from gramme.graph.canonical import checksum
 from gramme.methods import METHODS, Method, method
 from gramme.methods.embedding.base import EmbeddingModel
 
-from .backends import Result, Spec, check_backend, executed
+from .backends import check_backend, executed
 from .ledger import LEDGER_KINDS, Ledger
 from .run import SHARED_SEED, Metric, RunResult, RunSpec, error_text, trace_text
 from .splits import GivenSplit, check_percent, given_splits, random_split
@@ -252,7 +252,7 @@ class TaskSpec:
 
 
 def recorded(
-    specs: Sequence[Spec[Result]],
+    specs: Sequence[Any],
     graphs: Mapping[str, MultilayerGraph],
     *,
     task: str,

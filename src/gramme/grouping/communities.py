@@ -36,8 +36,6 @@ RESOLUTIONS = (0.35, 0.5, 0.7, 1.0, 1.4)
 """Resolutions that are tried. Layers of nearest neighbours have ever finer groups at larger ones, since their ties
 are not independent of each other. Chosen by agreement with classes on the graphs of benchmarks/accuracy/groups.py."""
 ENGINES = ("gramme", "leidenalg")
-RESOLUTION_STEPS = 12
-"""Halvings of the interval in which the resolution for a wanted number of groups lies."""
 
 
 def groups(
@@ -191,7 +189,7 @@ class _Search:
         tied = layers.strengths.sum(axis=1) > 0
         low, high = -4.0, 4.0  # of the binary logarithm of the resolution
         best: tuple[float, Ints] | None = None
-        for _ in range(RESOLUTION_STEPS):
+        for _ in range(12):
             middle = (low + high) / 2
             group = self._once(layers, weights, random, 2.0**middle)
             number = np.unique(group[tied]).size

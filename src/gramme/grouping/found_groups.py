@@ -233,21 +233,16 @@ def over_represented(graph: MultilayerGraph, group: Ints) -> pd.DataFrame:
         ``share_elsewhere`` among other nodes, and the ``probability`` of as many by chance (hypergeometric; those
         kept are below 1 % times the number of comparisons).
     """
+    sources = [("layer", name, layer.as_groups()) for name, layer in graph.layers.items()]
+    if graph.labels is not None:
+        sources.insert(0, ("label", "label", MembershipLayer.from_values(graph.labels)))
     rows: list[tuple[Any, ...]] = []
-    for kind, name, layer in _sources(graph):
-        rows.extend(_compared(group, kind, name, layer))
+    for kind, name, layer in sources:
+        if layer is not None:
+            rows.extend(_compared(group, kind, name, layer))
     table = pd.DataFrame(rows, columns=COLUMNS)
     order = ["group", "probability", "members"]
     return table.sort_values(order, ascending=[True, True, False], ignore_index=True)
-
-
-def _sources(graph: MultilayerGraph) -> Iterator[tuple[str, str, MembershipLayer]]:
-    if graph.labels is not None:
-        yield "label", "label", MembershipLayer.from_values(graph.labels)
-    for name, layer in graph.layers.items():
-        groups = layer.as_groups()
-        if groups is not None:
-            yield "layer", name, groups
 
 
 def _compared(group: Ints, kind: str, name: str, layer: MembershipLayer) -> Iterator[tuple[Any, ...]]:

@@ -44,8 +44,6 @@ DENSE_NODES = 400
 ADDED_DEGREE = 0.5
 """Share of the mean degree that is added; chosen on 3sources, bbc, wikipedia, dkpol and seven datasets, six pools
 each."""
-LANCZOS_TOLERANCE = 1e-3
-LANCZOS_RESTARTS = 50
 
 
 def ask(
@@ -96,42 +94,28 @@ def ask(
     labelled, askable = _who(graph, y, count, among)
     choice = cover(graph, labelled, askable, count, layer_weights=layer_weights, random_state=random_state)
     names = list(graph.nodes)
-    rows = []
-    for place, node in enumerate(choice.nodes.tolist()):
-        near = choice.stood_for(place)
-        rows.append(
-            {
-                "node": names[node],
-                "why": _why(near.size, int(choice.degree[node]), bool(labelled.any())),
-                "stands_for": [names[one] for one in near.tolist()],
-            }
-        )
+    near = [choice.stood_for(place).tolist() for place in range(choice.nodes.size)]
+    degrees = choice.degree[choice.nodes].tolist()
     # not by pandas' guess of a type, which refuses names that are not valid Unicode
-    kinds = {"node": graph.nodes.dtype, "why": object, "stands_for": object}
-    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()})
+    columns = {
+        "node": pd.Series([names[node] for node in choice.nodes.tolist()], dtype=graph.nodes.dtype),
+        "why": [_why(len(some), degree, bool(labelled.any())) for some, degree in zip(near, degrees, strict=True)],
+        "stands_for": [[names[one] for one in some] for some in near],
+    }
+    return pd.DataFrame(
+        {name: pd.Series(values, dtype=getattr(values, "dtype", object)) for name, values in columns.items()}
+    )
 
 
 @dataclass(frozen=True)
 class Cover:
-    """Chosen nodes and the nodes that each stands for.
+    """Chosen nodes and the nodes that each stands for."""
 
-    Attributes
-    ----------
-    nodes : array of int, shape (count,)
-        Positions of the chosen nodes.
-    nearest : array of int, shape (nodes,)
-        For each node the place of the chosen node it is nearest to; -1 for labelled nodes and for those nearer to a
-        label.
-    distance : array of float, shape (nodes,)
-        To that node.
-    degree : array of int, shape (nodes,)
-        Ties of each node in all layers.
-    """
-
-    nodes: Ints
+    nodes: Ints  # positions of the chosen nodes
     nearest: Ints
-    distance: Floats
-    degree: Ints
+    """For each node the place of the nearest chosen one; -1 for labelled nodes and those nearer to a label."""
+    distance: Floats  # of each node to that one
+    degree: Ints  # ties of each node in all layers
 
     def stood_for(self, place: int) -> Ints:
         """The nodes that a chosen one stands for, itself first and then by distance."""
@@ -150,19 +134,14 @@ def cover(
     layer_weights: str | Mapping[str, float] | None = None,
     random_state: int = 0,
 ) -> Cover:
-    """The cover of a graph by some of the askable nodes beside the labelled ones; see :func:`ask`.
-
-    Parameters
-    ----------
-    labelled, askable : array of bool, shape (nodes,)
-    """
+    """The cover of a graph by some of the askable nodes beside the labelled ones; see :func:`ask`."""
     joined = check_has_ties(graph, "choosing whom to ask")
     order = in_name_order(joined)
     random = np.random.default_rng(random_state)
     layers = TiedLayers.of(ties_of(order.graph, random))
     weights = chosen_weights(layers, layer_weights, list(order.graph.layers), random)
-    known = labelled if order.places is None else labelled[order.places]
-    open_to = askable if order.places is None else askable[order.places]
+    back = np.arange(graph.num_nodes) if order.places is None else order.places
+    known, open_to = labelled[back], askable[back]
     tied = layers.strengths.sum(axis=1) > 0
     dimensions = min(max(count + int(known.sum()), 2), MAX_DIMENSIONS)
     rows = spectral_coordinates(layers.joined(weights), dimensions)
@@ -186,7 +165,6 @@ def cover(
     place[by_size] = np.arange(chosen.size)
     place[-1] = -1
     degree = sum(np.diff(one.indptr) for one in layers.matrices)
-    back = np.arange(graph.num_nodes) if order.places is None else order.places
     return Cover(
         back[chosen[by_size]],
         order.to_given(place[nearest]),
@@ -221,12 +199,8 @@ def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generato
 
 def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """k-means++: each centre a node drawn in proportion to its squared distance from those before it."""
-    distance = to_fixed.copy()
-    if not np.isfinite(distance).all():
-        distance = np.ones(rows.shape[0])
-        reset = True
-    else:
-        reset = False
+    nothing_fixed = not np.isfinite(to_fixed).all()
+    distance = np.ones(rows.shape[0]) if nothing_fixed else to_fixed
     centres = np.empty((count, rows.shape[1]))
     for place in range(count):
         total = float(distance.sum())
@@ -236,7 +210,7 @@ def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random
             node = int(random.integers(rows.shape[0]))
         centres[place] = rows[min(node, rows.shape[0] - 1)]
         step = np.maximum(((rows - centres[place]) ** 2).sum(axis=1), 0.0)
-        distance = step if reset and place == 0 else np.minimum(distance, step)
+        distance = step if nothing_fixed and place == 0 else np.minimum(distance, step)
     return centres
 
 
@@ -352,15 +326,11 @@ def _lanczos(ties: sp.csr_array, scale: Floats, dimensions: int) -> Floats:
         return moved
 
     operator = LinearOperator((count, count), matvec=step, dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=count)
+    settings: Any = {"v0": np.random.default_rng(0).normal(size=count), "tol": 1e-3, "maxiter": 50}
     values: Any
     vectors: Any
     try:
-        values, vectors = eigsh(
-            operator, dimensions, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
-        )
+        values, vectors = eigsh(operator, dimensions, which="LA", **settings)
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
-    order = np.argsort(-values)
-    found: Floats = np.asarray(vectors)[:, order]
-    return found
+    return np.asarray(vectors)[:, np.argsort(-values)]

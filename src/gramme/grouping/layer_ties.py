@@ -27,22 +27,15 @@ whole."""
 
 @dataclass(frozen=True)
 class LayerTies:
-    """The ties of one layer, each pair once.
-
-    Attributes
-    ----------
-    source, target : array of int, shape (ties,)
-    weight : array of float, shape (ties,)
-        Mean 1 for edges; for memberships such that those of a member add up to about 1 in each of its groups.
-    from_groups : bool
-        Whether they come from memberships: a node's one value in a column is then all that the layer says about it.
-    """
+    """The ties of one layer, each pair once."""
 
     num_nodes: int
     source: Ints
     target: Ints
     weight: Floats
+    """Mean 1 for edges; for memberships such that those of a member add up to about 1 in each of its groups."""
     from_groups: bool
+    """Whether they come from memberships: a node's one value in a column is then all that the layer says about it."""
 
     def matrix(self, factors: Floats | None = None) -> sp.csr_array:
         """The ties as a symmetric matrix, each perhaps times a factor."""
@@ -161,14 +154,7 @@ def _group_ties(layer: MembershipLayer, random: np.random.Generator) -> LayerTie
 
 
 def check_has_ties(graph: object, purpose: str) -> MultilayerGraph:
-    """The graph with its couplings as layers; an error where no two nodes are joined.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    purpose : str
-        What cannot be done without edges, for the message.
-    """
+    """The graph with its couplings as layers; an error, which names the purpose, where no two nodes are joined."""
     graph = checked_graph(graph)
     if graph.num_nodes < 2:
         count = "one node" if graph.num_nodes else "no nodes"

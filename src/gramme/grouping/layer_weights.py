@@ -48,33 +48,19 @@ NEGLIGIBLE_WEIGHT = 1e-9
 """In place of 0, so that nodes of which only such layers know something are not torn apart."""
 
 
-def row_sums(matrix: sp.csr_array) -> Floats:
-    """The sum of each row."""
-    found: Floats = np.asarray(matrix @ np.ones(matrix.shape[1]), dtype=np.float64)
-    return found
-
-
 @dataclass(frozen=True)
 class TiedLayers:
-    """The layers' matrices and strengths, ready for partitions with any weights.
-
-    Attributes
-    ----------
-    matrices : list of scipy CSR, shape (nodes, nodes)
-    strengths : array, shape (nodes, layers)
-        The sum of a node's ties in each layer.
-    from_groups : array of bool, shape (layers,)
-    """
+    """The layers' matrices and strengths, ready for partitions with any weights."""
 
     matrices: list[sp.csr_array]
-    strengths: Floats
-    from_groups: NDArray[np.bool_]
+    strengths: Floats  # the sum of a node's ties in each layer, shape (nodes, layers)
+    from_groups: NDArray[np.bool_]  # by layer
 
     @classmethod
     def of(cls, ties: Sequence[LayerTies], factors: Sequence[Floats] | None = None) -> TiedLayers:
         """From ties, each perhaps times a factor."""
         matrices = [layer.matrix(None if factors is None else factors[place]) for place, layer in enumerate(ties)]
-        strengths = np.stack([row_sums(one) for one in matrices], axis=1)
+        strengths = np.stack([np.asarray(one @ np.ones(one.shape[1])) for one in matrices], axis=1)
         return cls(matrices, strengths, np.array([layer.from_groups for layer in ties]))
 
     @property
@@ -181,12 +167,10 @@ def learn_weights(layers: TiedLayers, random: np.random.Generator) -> LearnedWei
             starts.append(alone)
     else:
         starts = starts[1:]
-    if layers.num_ties < LARGE_TIES:
-        found = [_settled(layers, start, random) for start in starts]
-        return min(found, key=lambda one: one.description)
-    begun = [_settled(layers, start, random, steps=FIRST_STEPS) for start in starts]
+    large = layers.num_ties >= LARGE_TIES
+    begun = [_settled(layers, start, random, steps=FIRST_STEPS if large else MAX_STEPS) for start in starts]
     first = min(begun, key=lambda one: one.description)
-    return _settled(layers, first.weights, random, begun=first)
+    return _settled(layers, first.weights, random, begun=first) if large else first
 
 
 def _settled(

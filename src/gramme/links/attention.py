@@ -8,7 +8,9 @@ members with random features and starting weights of their own are averaged.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gramme._types import Floats
-from gramme.graph import Layer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import InputFeatures
 from gramme.methods.attention.features import feature_source_feature_sources as feature_source
 from gramme.methods.attention.members import Members
@@ -55,7 +57,8 @@ def members_for(graph: MultilayerGraph) -> int:
 
 def training_work(graph: MultilayerGraph) -> float:
     """Multiplications of one training on a graph, those of dense products counted as a tenth."""
-    sums = sum(2 * _pairs_summed(layer) for layer in graph.layers.values())
+    groups = [(layer, layer.incidence()) for layer in graph.layers.values()]
+    sums = sum(2 * (layer.num_edges if members is None else int(members.nnz)) for layer, members in groups)
     wide = HEADS * HIDDEN_DIM
     products = graph.num_nodes * graph.num_layers * 192 * wide * 4 / 10
     return EPOCHS * members_for(graph) * (sums * wide * 2 * DEPTH + products)
@@ -67,24 +70,14 @@ def attention_is_affordable(graph: MultilayerGraph, trainings: int) -> bool:
     return graph.num_nodes >= MIN_ATTENTION_NODES and fits
 
 
-def _pairs_summed(layer: Layer) -> int:
-    groups = layer.incidence()
-    return layer.num_edges if groups is None else int(groups.nnz)
-
-
 @dataclass(frozen=True)
 class LinkAttention:
     """Rows of nodes and what each layer makes of them.
 
-    Attributes
-    ----------
-    rows : array of float, shape (nodes, members, dim)
-    weights : mapping of layer to array
-        ``r``, shape (members, dim), for an undirected layer; ``R``, shape (members, dim, dim), for a directed one.
-    offsets : mapping of layer to array, shape (members,)
+    A layer has a weight for each column, shape (members, dim), or with a direction a matrix, (members, dim, dim).
     """
 
-    rows: NDArray[np.float32]
+    rows: NDArray[np.float32]  # (nodes, members, dim)
     weights: dict[str, NDArray[np.float32]]
     offsets: dict[str, NDArray[np.float32]]
 
@@ -136,14 +129,11 @@ def _members(graph: MultilayerGraph, seed: int) -> Members:
         dropout=DROPOUT,
         score_bound=SCORE_BOUND,
     )
-    return Members(
-        lambda shape, random: FusionNetwork(shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="end"),
-        shape,
-        seed,
-        inputs,
-        False,
-        torch.device("cpu"),
-    )
+
+    def network(shape: Shape, random: Any) -> FusionNetwork:
+        return FusionNetwork(shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="end")
+
+    return Members(network, shape, seed, inputs, False, torch.device("cpu"))
 
 
 class _Bonds(nn.Module):
@@ -188,8 +178,7 @@ class _Bonds(nn.Module):
             total = total + binary_cross_entropy_with_logits(scores, truth) * rows.shape[1]
         return total
 
-    def arrays(self) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.float32]]]:
+    def arrays(self) -> Iterator[dict[str, NDArray[np.float32]]]:
         """Weights and offsets by layer."""
-        weights = {name: one.detach().float().numpy() for name, one in zip(self.layers, self.weight, strict=True)}
-        offsets = {name: one.detach().float().numpy() for name, one in zip(self.layers, self.offset, strict=True)}
-        return weights, offsets
+        for some in (self.weight, self.offset):
+            yield {name: one.detach().float().numpy() for name, one in zip(self.layers, some, strict=True)}

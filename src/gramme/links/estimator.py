@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from gramme._progress import advance, part
 from gramme._runtime import one_thread_below
-from gramme._types import Floats, Ints
+from gramme._types import Floats
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 from gramme.graph.canonical import checksum, in_name_order
@@ -56,11 +56,7 @@ Tell = Callable[[int, int], None]
 
 
 class LearningSteps:
-    """Counts steps: a part set aside, what all layers share of the mixtures, each mixture, each attention.
-
-    ``parts`` says in how many parts the edges of each layer are set aside, ``attention`` whether it is tried; ``tell``
-    is called with the number of steps done and in all.
-    """
+    """Counts steps: a part set aside, what all layers share of the mixtures, each mixture, each attention."""
 
     def __init__(self, parts: Mapping[str, int], *, attention: bool, tell: Tell | None = None) -> None:
         self.tell = tell
@@ -279,13 +275,10 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             ``change``: whether a link bridges two parts of the network, closes triangles or shortens a path; most
             probable first.
         """
-        self._mixture(layer)
-        if top < 1:
-            raise DataError(f"top must be at least 1, not {top}")
+        self._mixture(layer, top)
         pairs, scores = self._candidates(layer, node, tell)
         best = np.argsort(-scores, kind="stable")[:top]
-        evidence = self._evidence(self.graph_, layer)
-        return self._table(layer, evidence, pairs[best], scores[best], node)
+        return self._table(layer, self._evidence(self.graph_, layer), pairs[best], scores[best], node)
 
     def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:
         """How many of the first :meth:`candidates` are expected to be links, with a 90 % interval.
@@ -304,9 +297,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         ExpectedLinks
             ``count``, ``low``, ``high`` and ``shown``, the number of candidates; in words as a string.
         """
-        self._mixture(layer)
-        if top < 1:
-            raise DataError(f"top must be at least 1, not {top}")
+        self._mixture(layer, top)
         _, scores = self._candidates(layer, node)
         return self.expected_of(layer, np.sort(scores)[::-1][:top])
 
@@ -321,8 +312,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         mixture = self._mixture(layer)
         evidence = self._evidence(self.graph_, layer)
         positions = named_pairs(self.graph_, pairs)
-        scores = self._scores(evidence, mixture, positions)
-        return self._table(layer, evidence, positions, scores)
+        return self._table(layer, evidence, positions, self._scores(evidence, mixture, positions))
 
     def to_gephi(self, links: pd.DataFrame, path: Any) -> None:
         """Write the graph for Gephi (GEXF), with the candidates as further layers, weighed by their probability.
@@ -363,8 +353,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
         if graph is not self.graph_:
             return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
-        alone = layer in self.gathered_.excluded_layers
-        return Evidence(graph, layer, self._whole_graph(layer if alone else ""))
+        return Evidence(graph, layer, self._whole_graph(layer if layer in self.gathered_.excluded_layers else ""))
 
     def _whole_graph(self, layer: str) -> WholeGraph:
         """What the graph as a whole says; without one layer, if it is named."""
@@ -433,6 +422,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, layer: str, evidence: Evidence, pairs: Pairs, scores: Floats, node: Any = None) -> pd.DataFrame:
         names = self.graph_.nodes
+        if "_network_parts" not in self.__dict__:  # over all layers, so found once
+            first = self._evidence(self.graph_, self.layers_[0])
+            self.__dict__["_network_parts"] = network_parts(first, seed_from(self.random_state))
         if node is not None and len(pairs):
             place = self.graph_.positions([node])[0]
             pairs = np.where((pairs[:, 1] == place)[:, None], pairs[:, ::-1], pairs)
@@ -444,21 +436,14 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "probability": self.rates_[layer].probability(scores),
                 "score": scores,
                 "why": reasons(self.mixtures_[layer], evidence.of(pairs), named_reasons(evidence, pairs)),
-                "change": changes(evidence, pairs, self._parts),
+                "change": changes(evidence, pairs, self.__dict__["_network_parts"]),
             }
         )
 
-    @property
-    def _parts(self) -> Ints:
-        """The part of the network that each node is in, over all layers."""
-        if "_network_parts" not in self.__dict__:
-            evidence = self._evidence(self.graph_, self.layers_[0])
-            self.__dict__["_network_parts"] = network_parts(evidence, seed_from(self.random_state))
-        found: Ints = self.__dict__["_network_parts"]
-        return found
-
-    def _mixture(self, layer: str) -> LayerMixture:
+    def _mixture(self, layer: str, top: int = 1) -> LayerMixture:
         self.check_fitted()
+        if top < 1:
+            raise DataError(f"top must be at least 1, not {top}")
         self.graph_.layer(layer)
         if layer not in self.mixtures_:
             edge_layer(self.graph_, layer)
@@ -466,11 +451,10 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         return self.mixtures_[layer]
 
     def _other(self, graph: MultilayerGraph) -> MultilayerGraph:
-        missing = [name for name in self.graph_.layers if name not in graph.layers]
-        flat = with_edges(checked(graph)) if not missing else graph
-        if missing:
-            raise DataError(f"the graph has no layer {missing[0]!r}, which the model was fitted on")
-        return in_name_order(flat).graph.select_layers(list(self.graph_.layers))
+        for name in self.graph_.layers:
+            if name not in graph.layers:
+                raise DataError(f"the graph has no layer {name!r}, which the model was fitted on")
+        return in_name_order(with_edges(checked(graph))).graph.select_layers(list(self.graph_.layers))
 
     def check_fitted(self) -> None:
         """Raise a ``NotFittedError`` unless it is fitted."""

@@ -31,9 +31,6 @@ from .pair_scores import (
 )
 from .sampling import candidate_pairs
 
-# What the evidence of every layer takes from the graph as a whole: where walks lead, attention
-# trained for links.
-
 
 @dataclass(frozen=True)
 class Gathered:

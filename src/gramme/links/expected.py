@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
@@ -138,30 +137,23 @@ class FoundRanks:
         return cls(np.sort(len(against) - np.searchsorted(against, linked) + 1.0), len(linked))
 
 
-def unseen_log_odds(
-    mixtures: Sequence[LayerMixture], rows: Floats, folds: NDArray[np.int64], default: LayerMixture
-) -> Floats:
-    """Log-odds of pairs by mixtures that have not seen them, one for each fold; fold -1 takes the default.
+def _ranks_in(listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array) -> list[Floats]:
+    """The ranks of edges set aside, by mixtures that have not seen them nor the unlinked pairs.
 
     Unlinked pairs that were learned from may be the very links that are missing; a mixture that has seen them as
-    unlinked would put them down.
+    unlinked would put them down. One that was not learned from is judged by the mixture of the edge.
     """
-    found = default.mixed(rows)
-    for fold in np.unique(folds[folds >= 0]):
-        mine = folds == fold
-        found[mine] = mixtures[fold].mixed(rows[mine])
-    return found
-
-
-def _ranks_in(listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array) -> list[Floats]:
     folds = entries(fold_of_pairs, listed.pairs).astype(np.int64) - 1
     rows = listed.rows.astype(np.float64)
-    linked, own_folds = rows[listed.linked], folds[listed.linked]
-    unlinked, other_folds = rows[~listed.linked], folds[~listed.linked]
+    unlinked = ~listed.linked
     found = []
-    for fold in np.unique(own_folds[own_folds >= 0]):
-        against = np.sort(unseen_log_odds(mixtures, unlinked, other_folds, mixtures[fold]))
-        own = mixtures[fold].mixed(linked[own_folds == fold])
+    for fold in np.unique(folds[listed.linked & (folds >= 0)]):
+        odds = mixtures[fold].mixed(rows[unlinked])
+        for other in np.unique(folds[unlinked & (folds >= 0)]):
+            seen_without = folds[unlinked] == other
+            odds[seen_without] = mixtures[other].mixed(rows[unlinked][seen_without])
+        against = np.sort(odds)
+        own = mixtures[fold].mixed(rows[listed.linked & (folds == fold)])
         # of those with the same score, half are ahead
         ahead = len(against) - (np.searchsorted(against, own, "left") + np.searchsorted(against, own, "right")) / 2
         found.append(1.0 + ahead / listed.sampled_share)
@@ -193,9 +185,16 @@ class LinkRates:
         ``missing`` links are taken to be missing among the ``num_unlinked`` pairs of the layer without an edge.
         """
         odds = np.sort(log_odds_of(scores))[::-1]
-        depth = ranks.told_apart(_depths(len(odds)))
+        # evenly spaced in their logarithm, from the first to the last candidate
+        spaced = np.geomspace(1, len(odds), int(np.ceil(8 * np.log(len(odds)))) + 1) if len(odds) else np.zeros(0)
+        depth = ranks.told_apart(np.unique(np.round(spaced)))
         found_share = ranks.found_share(depth)
-        missing = min(missing, _most_missing(depth, found_share))
+        # Missing links would stand in the list as edges set aside do, one at each place: if half of all edges have a
+        # rank of at most 10, half of what is missing is among the first 10 candidates, so that it cannot be more than
+        # 10, or 20 links in all, but for chance.
+        seen = found_share > 0
+        room = depth[seen] + 2 * np.sqrt(depth[seen]) + 2
+        missing = min(missing, float((room / found_share[seen]).min(initial=np.inf)))
         found = np.minimum(missing * found_share, depth)
         # what is missing beyond the candidates is spread over all other pairs
         beyond = max(missing - (found[-1] if len(found) else 0.0), 0.5)
@@ -241,24 +240,6 @@ class LinkRates:
         learned += (LEAST_ERROR * mean) ** 2
         low, high = _count_interval(mean, by_chance, learned, shown, level)
         return ExpectedLinks(mean, low, high, shown)
-
-
-def _most_missing(depth: Floats, found_share: Floats) -> float:
-    """How many links can be missing at most: they would stand in the list as edges set aside do, one at each place.
-
-    If half of all edges have a rank of at most 10, then half of what is missing is among the first 10 candidates: it
-    cannot be more than 10, or 20 links in all, but for chance.
-    """
-    seen = found_share > 0
-    room = depth[seen] + 2 * np.sqrt(depth[seen]) + 2
-    return float((room / found_share[seen]).min(initial=np.inf))
-
-
-def _depths(length: int) -> Floats:
-    """Depths of a list, evenly spaced in their logarithm, from the first to the last candidate."""
-    if not length:
-        return np.zeros(0)
-    return np.unique(np.round(np.geomspace(1, length, int(np.ceil(8 * np.log(length))) + 1)))
 
 
 def _count_interval(mean: float, by_chance: float, learned: float, shown: int, level: float) -> tuple[int, int]:

@@ -158,7 +158,7 @@ def network_parts(evidence: Evidence, seed: int) -> Ints:
 
 def ingredient_table(examples: Mapping[str, LayerExamples], mixtures: Mapping[str, LayerMixture]) -> pd.DataFrame:
     """Per layer and column: what it says, its ROC-AUC alone, and how far the mixture falls when it is shuffled."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for layer, one in examples.items():
         evidence, linked = one.rows[one.judged], one.linked[one.judged]
         whole = roc_auc(linked, mixtures[layer].probability(evidence))
@@ -170,15 +170,8 @@ def ingredient_table(examples: Mapping[str, LayerExamples], mixtures: Mapping[st
                 continue
             without = evidence.copy()
             without[:, place] = column[shuffled]
-            rows.append(
-                {
-                    "layer": layer,
-                    "ingredient": name,
-                    "meaning": in_words(name),
-                    "roc_auc": roc_auc(linked, column),
-                    "importance": max(0.0, whole - roc_auc(linked, mixtures[layer].probability(without))),
-                }
-            )
+            lost = whole - roc_auc(linked, mixtures[layer].probability(without))
+            rows.append((layer, name, in_words(name), roc_auc(linked, column), max(0.0, lost)))
     return pd.DataFrame(rows, columns=["layer", "ingredient", "meaning", "roc_auc", "importance"])
 
 
@@ -192,21 +185,11 @@ def explanation(
     rows = []
     for layer, one in examples.items():
         linked, probability = one.linked[one.judged], unseen[layer][one.judged]
-        rows.append(
-            {
-                "layer": layer,
-                "pairs": len(linked),
-                "roc_auc": roc_auc(linked, probability),
-                "calibration_error": link_calibration_error(linked, probability),
-            }
-        )
-    scores = pd.DataFrame(rows)
-    leading = (
-        ingredients.assign(family=ingredients["ingredient"].map(family))
-        .groupby("family", sort=False)["importance"]
-        .sum()
-        .sort_values(ascending=False)
-    )
+        error = link_calibration_error(linked, probability)
+        rows.append((layer, len(linked), roc_auc(linked, probability), error))
+    scores = pd.DataFrame(rows, columns=["layer", "pairs", "roc_auc", "calibration_error"])
+    families = ingredients["importance"].groupby(ingredients["ingredient"].map(family), sort=False).sum()
+    leading = families.sort_values(ascending=False)
     named = [str(name) for name in leading.index[:3] if leading[name] > 0]
     text = (
         f"On pairs set aside, a linked one gets a higher probability than an unlinked one "

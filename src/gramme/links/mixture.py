@@ -258,7 +258,13 @@ def fitted_mixtures(
         parts: dict[str, Part] = dict(pooled)
         odds = {part: values[name] for part, (values, _) in unseen_pooled.items()}
         fold_models = {part: models for part, (_, models) in unseen_pooled.items()}
-        for part, make in _own_makers(one, seed, trees=len(examples) <= MAX_LAYERS_WITH_TREES).items():
+        own: dict[str, Maker] = {}
+        if min(one.linked.sum(), (~one.linked).sum()) >= FOLDS:
+            of_layer = int(one.judged.sum())
+            own["the layer"] = _line_maker(of_layer)
+            if len(examples) <= MAX_LAYERS_WITH_TREES and of_layer >= MIN_TREE_EXAMPLES:
+                own["trees"] = partial(fitted_trees, seed=seed)
+        for part, make in own.items():
             values, fold_models[part] = _out_of_fold({name: one}, folds, make)
             odds[part] = values[name]
             parts[part] = make(one.rows, one.linked)
@@ -266,8 +272,17 @@ def fitted_mixtures(
         mixed, with_all = (np.asarray(sum(weights[part] * odds[part][kind] for part in odds)) for kind in (0, 1))
         slope, offset = _calibration(mixed[one.judged], one.linked[one.judged])
         kept = {part: weight for part, weight in weights.items() if weight > 0}
-        lowered = offset - slope * _gained(mixed, with_all, one)
-        mixture = LayerMixture({part: parts[part] for part in kept}, kept, slope, lowered, one.hidden, _typical(one))
+        # Examples have their evidence from a graph without the edges that were set aside. Pairs that are asked about
+        # have theirs from the whole graph, where there is more of it for every pair, linked or not. How much it adds is
+        # seen from unlinked examples with both kinds of evidence, by models that have not seen the pair: what a model
+        # has learned by heart about a pair in one graph it does not know of the same pair in another.
+        gained = float((with_all - mixed[one.compared]).mean()) if len(with_all) else 0.0
+        # a mean of the evidence may lie where no pair is, which misleads trees
+        unlinked = one.rows[one.judged & ~one.linked]
+        typical = np.median(unlinked, axis=0) if len(unlinked) else None
+        mixture = LayerMixture(
+            {part: parts[part] for part in kept}, kept, slope, offset - slope * gained, one.hidden, typical
+        )
         fitted.mixtures[name], fitted.unseen[name] = mixture, _share(slope * mixed + offset)
         fitted.by_fold[name] = [
             replace(mixture, parts={part: fold_models[part][fold] for part in kept}) for fold in range(FOLDS)
@@ -281,23 +296,6 @@ def _pooled(examples: Mapping[str, LayerExamples], inside: Mapping[str, Linked] 
     some = {name: slice(None) for name in examples} if inside is None else inside
     rows = np.concatenate([one.rows[some[name]] for name, one in examples.items()])
     return rows, np.concatenate([one.linked[some[name]] for name, one in examples.items()])
-
-
-def _gained(without: Floats, with_all: Floats, one: LayerExamples) -> float:
-    """By how much log-odds rise on graphs from which no edges are set aside.
-
-    Examples have their evidence from a graph without the edges that were set aside. The pairs that are asked about have
-    theirs from the whole graph, where there is more of it for every pair, linked or not. How much it adds is seen from
-    unlinked examples with both kinds of evidence. Both must be judged by models that have not seen the pair: what a
-    model has learned by heart about a pair in one graph it does not know of the same pair in another.
-    """
-    return float((with_all - without[one.compared]).mean()) if len(with_all) else 0.0
-
-
-def _typical(one: LayerExamples) -> Floats | None:
-    """The median of each column over pairs without a link: a mean may lie where no pair is, which misleads trees."""
-    unlinked = one.rows[one.judged & ~one.linked]
-    return np.median(unlinked, axis=0) if len(unlinked) else None
 
 
 def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
@@ -317,14 +315,6 @@ def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
     true = (1 - hidden) / hidden * tame / (1 - tame)
     found: Floats = true / (1 + true)
     return found
-
-
-def _own_makers(one: LayerExamples, seed: int, *, trees: bool) -> dict[str, Maker]:
-    if min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
-        return {}
-    judged = int(one.judged.sum())
-    makers: dict[str, Maker] = {"the layer": _line_maker(judged)}
-    return makers | ({"trees": partial(fitted_trees, seed=seed)} if trees and judged >= MIN_TREE_EXAMPLES else {})
 
 
 def _line_maker(examples: int) -> Maker:

@@ -82,8 +82,9 @@ class PathScores:
 
     @property
     def _is_dense(self) -> bool:
-        """Whether two steps from all nodes cost more than a dense product."""
-        return two_steps_work(self.degree) < float((self.degree**2).sum())
+        """Whether two steps from all nodes cost more than a dense product of so many nodes."""
+        nodes = self.degree.size
+        return nodes <= MAX_DENSE_NODES and nodes**3 / _DENSE_SPEED < float((self.degree**2).sum())
 
     def _paths(self, pairs: Pairs) -> NDArray[np.float32]:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
@@ -118,12 +119,6 @@ class PathScores:
         both = own**3 * self.by_root[first] * self.by_root[second]
         less = found[linked, 2] - (through_second + through_first - both)
         found[linked, 2] = np.where(less > 1e-6 * found[linked, 2], less, 0.0)
-
-
-def two_steps_work(degree: Floats) -> float:
-    """Additions of the sparse loop, or as many as take the time of a dense product where that is faster."""
-    nodes, steps = degree.size, float((degree**2).sum())
-    return min(steps, nodes**3 / _DENSE_SPEED) if nodes <= MAX_DENSE_NODES else steps
 
 
 def entries(matrix: sp.csr_array, pairs: Pairs) -> Floats:
@@ -208,9 +203,6 @@ def _paths(
     return found
 
 
-# Chances of walks of 4 to 7 steps between two nodes: who is near though no short path joins them.
-
-
 STEPS = (4, 5, 6, 7)
 MAX_WALK_WORK = 30_000_000_000
 """Multiplications that walks from all nodes may take; beyond that they are shorter, or left out."""
@@ -239,16 +231,10 @@ def affordable_steps(nodes: int, entries: int) -> int:
 class LongWalks:
     """The logs of ``(N^k)_ij`` for k of 4 to 7, with N the adjacency scaled by the square roots of the strengths.
 
-    Columns of N are multiplied by N again and again, those of some nodes together, so no matrix of all pairs is kept;
-    in a small graph with many edges the powers are found whole. Cost: a pass over the edges for each step and each
-    node that is asked about.
-
-    Parameters
-    ----------
-    adjacency : scipy CSR, shape (nodes, nodes)
-        Symmetric.
-    longest : int, default=7
-        Steps of the longest walks that are followed; the scores of longer ones are 0.
+    Who is near though no short path joins them. Columns of N are multiplied by N again and again, those of some nodes
+    together, so no matrix of all pairs is kept; in a small graph with many edges the powers are found whole. Cost: a
+    pass over the edges for each step and each node that is asked about. The scores of walks of more than ``longest``
+    steps are 0.
     """
 
     def __init__(self, adjacency: sp.csr_array, longest: int = STEPS[-1]) -> None:
@@ -305,10 +291,6 @@ class LongWalks:
         return np.ascontiguousarray(self.step[padded].toarray().T)
 
 
-# Closeness of two nodes in the walk profile: how alike the places are that walks over all layers
-# lead to.
-
-
 PROFILE_DIMENSIONS = 64
 NEAR, FAR = 2, 8
 """Steps of the walks that are compared."""
@@ -318,7 +300,10 @@ MAX_WALK_NODES = 200_000
 
 @dataclass(frozen=True)
 class WalkCloseness:
-    """Rows of length 1 for short and for long walks; None if the graph is too large."""
+    """How alike the places are that walks over all layers lead to: rows of length 1 for short and for long walks.
+
+    None if the graph is too large.
+    """
 
     near: NDArray[np.float32] | None
     far: NDArray[np.float32] | None

@@ -1,4 +1,8 @@
-"""Pairs worth asking about: reached within three steps or in a small group together, never all pairs of nodes."""
+"""Which pairs to learn from and which to ask about.
+
+Learned from are edges set aside, which the evidence must not see, and as many pairs without an edge. Pairs worth asking
+about are reached within three steps or in a small group together: never all pairs of nodes.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,6 @@ from gramme.graph.coupling import with_coupling_layers
 from gramme.methods.params import check_number_range
 
 from .pair_scores import Pairs, entries
-
-# The layers of a graph in which links can be learned, and pairs by the names of their nodes.
-
 
 MAX_IMPLIED_EDGES = 2_000_000
 """Edges up to which a layer of groups is asked about, as the edges that it implies."""
@@ -93,10 +94,6 @@ def _few_enough(layers: list[str]) -> list[str]:
             f"name at most {MAX_LAYERS_LEARNED} with {setting('layers', option='layer')}"
         )
     return layers
-
-
-# Pairs to learn from: edges set aside, which the evidence must not see, and as many pairs without
-# an edge.
 
 
 FOLDS = 5

@@ -25,9 +25,6 @@ from .mixture import FOLDS, CandidateList, LayerExamples, Line, log_odds_of, los
 from .pair_scores import Pairs, entries
 from .sampling import MAX_IMPLIED_EDGES, Round, columns, edge_layer, hidden_share, named_pairs, rounds, unlinked_pairs
 
-# Where a high figure says little: layers of groups, and layers of edges whose pairs are given
-# away by the others.
-
 
 def easily_told(graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[str, MembershipLayer]) -> list[str]:
     """What to say about how edges of layers were set aside, a sentence or two for each kind of layer.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
-from gramme.graph import MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 
 from .centrality import (
@@ -88,31 +88,23 @@ def _election(task: RankingTask) -> Values:
     return values
 
 
-def _sum(parts: Iterable[Values]) -> Values:
-    return np.asarray(np.sum(list(parts), axis=0))
+def _over_layers(of_layer: Callable[[Layer], Values], task: RankingTask) -> Values:
+    return np.asarray(np.sum([of_layer(layer) for layer in task.layers], axis=0))
+
+
+def _strength(task: RankingTask) -> Values:
+    return np.asarray(np.sum([layer_strength(product) for product in task.products], axis=0))
 
 
 MEASURES: dict[str, Measure] = {
     one.name: one
     for one in (
+        Measure("degree", "edges at a node, over all layers", partial(_over_layers, layer_degree)),
         Measure(
-            "degree",
-            "edges at a node, over all layers",
-            lambda task: _sum(layer_degree(layer) for layer in task.layers),
+            "in-degree", "edges that point to a node", partial(_over_layers, lambda layer: layer_degrees(layer)[1])
         ),
-        Measure(
-            "in-degree",
-            "edges that point to a node",
-            lambda task: _sum(layer_degrees(layer)[1] for layer in task.layers),
-        ),
-        Measure(
-            "out-degree", "edges that leave a node", lambda task: _sum(layer_degrees(layer)[0] for layer in task.layers)
-        ),
-        Measure(
-            "strength",
-            "weight of all edges at a node",
-            lambda task: _sum(layer_strength(product) for product in task.products),
-        ),
+        Measure("out-degree", "edges that leave a node", partial(_over_layers, lambda layer: layer_degrees(layer)[0])),
+        Measure("strength", "weight of all edges at a node", _strength),
         Measure(
             "participation",
             "how evenly a node's edges are spread over the layers, from 0 to 1",
@@ -155,11 +147,7 @@ MEASURES: dict[str, Measure] = {
             "how deep in the core a node lies, counting edges of all layers",
             lambda task: k_shell(task.layers, task.graph.num_nodes),
         ),
-        Measure(
-            "voterank",
-            "order of election as a spreader, the first with the largest value; ties have the same",
-            _election,
-        ),
+        Measure("voterank", "order of election as a spreader, largest for the first; the same for ties", _election),
     )
 }
 DEFAULT_MEASURES = tuple(name for name in MEASURES if name not in ("in-degree", "out-degree"))
