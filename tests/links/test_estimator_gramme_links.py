@@ -53,6 +53,28 @@ def test_several_threads_may_predict_with_one_model(model, graph):
     assert len(set(others)) == 1
 
 
+def test_candidates_are_listed_once_and_only_for_a_probability(graph, monkeypatch):
+    listed = []
+    candidates = Evidence.candidates
+    monkeypatch.setattr(Evidence, "candidates", lambda *given: listed.append(given[0].layer) or candidates(*given))
+    fitted = GrammeLinks(random_state=0).fit(graph, {"talk": (pairs_of(graph), np.arange(80) < 40)}, layers=["talk"])
+    asked = named(graph, [(0, 1), (2, 30)])
+    fitted.balanced_scores("talk", asked)
+    assert not listed
+    first = fitted.predict_proba("talk", asked)
+    fitted.candidates("talk", 5)
+    assert listed == ["talk"]
+    assert pickle.loads(pickle.dumps(fitted)).predict_proba("talk", asked).tobytes() == first.tobytes()
+
+
+def pairs_of(graph):
+    """Forty edges of the layer talk, and as many pairs without one."""
+    edges = graph.layers["talk"]
+    linked = np.column_stack([edges.source, edges.target])[:40]
+    free = np.argwhere(np.triu(edges.to_scipy().toarray() == 0, 1))[:40]
+    return named(graph, np.concatenate([linked, free]))
+
+
 def test_links_set_aside_are_told_from_pairs_without_one(graph, monkeypatch):
     monkeypatch.setattr("gramme.links.mixture.NUM_TREES", NUM_TREES)
     one = next(iter(rounds(graph, "talk", np.random.default_rng(5))))

@@ -23,20 +23,10 @@ def reliability_table(
 ) -> pd.DataFrame:
     """Predictions in bins of equally many, by the probability of the predicted class.
 
-    Parameters
-    ----------
-    probabilities : array of float, shape (nodes, classes)
-        Of nodes whose label the model had not learned from.
-    codes : array of int, shape (nodes,)
-        Their classes; -1 for one that the model does not know, which is never predicted.
-    bins : int, optional
-        One for every 15 labels if not given, and at most 10.
-
-    Returns
-    -------
-    DataFrame
-        For each bin ``probability`` (the mean given), ``right`` (the share that is), its 95 % interval ``low`` to
-        ``high``, and the number of ``nodes``.
+    From probabilities of nodes whose label the model had not learned from, shape (nodes, classes), and their classes,
+    -1 for one that the model does not know; a bin for every 15 labels if ``bins`` is not given, and at most 10. For
+    each bin ``probability`` (the mean given), ``right`` (the share that is), its 95 % interval ``low`` to ``high``, and
+    the number of ``nodes``.
 
     Examples
     --------

@@ -306,21 +306,9 @@ class Ledger:
             return [str(row[0]) for row in rows]
 
     def plot_results(self, *, dataset: str | None = None, methods: Sequence[str] | None = None, ax: Any = None) -> Any:
-        """Draw the accuracies with matplotlib: over the share of labels, a line per method, a panel per dataset.
+        """Draw the accuracies: over the share of labels, a line per method, a panel per dataset.
 
-        Parameters
-        ----------
-        dataset : str, optional
-            One dataset alone; a panel for each if not given.
-        methods : sequence of str, optional
-            The methods to show; if not given, the ten with the best mean.
-        ax : matplotlib axes, optional
-            Where to draw a single dataset; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
-            An array of them where there are several datasets.
+        Parameters as for :func:`gramme.plots.plot_results`, which it calls.
         """
         from gramme.plots.results import plot_results
 

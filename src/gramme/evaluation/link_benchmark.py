@@ -126,31 +126,12 @@ LINK_METRICS = ("roc_auc", "average_precision", "hits_at_20")
 def summarise_links(rows: pd.DataFrame, *, metric: str = "roc_auc") -> pd.DataFrame:
     """A row per dataset, layer, method and kind of unlinked pairs, and one per dataset for the mean over its layers.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :meth:`gramme.evaluation.Ledger.runs` for the task ``links``, or a part of them.
-    metric : {"roc_auc", "average_precision", "hits_at_20"}, default="roc_auc"
-        What decides which method is the best.
-
-    Returns
-    -------
-    DataFrame
-        Means over the splits in percent. Columns:
-
-        dataset, negatives, method, layer
-            What was run; the layer is ``mean`` for the mean over all layers.
-        splits, failed
-            Splits done, and those that ended with an error.
-        roc_auc, roc_auc_ci95
-            Area under the ROC curve, and half the width of its mean's 95 % interval.
-        average_precision, hits_at_20
-        calibration_error
-            Of the pairs of all splits together; NaN for scores that are not probabilities.
-        cpu_seconds
-        best, level_with_best, p_value
-            By the corrected resampled t-test of the metric on the same splits, with Holm's correction: better than
-            every other method; not told from the highest mean; p-value against that.
+    Of the ledger's rows for the task ``links``. The layer of the mean is ``mean``; ``splits`` are done and ``failed``
+    ended with an error; ``roc_auc`` with half the width of its mean's 95 % interval (``roc_auc_ci95``),
+    ``average_precision`` and ``hits_at_20`` are means over the splits in percent, ``calibration_error`` that of the
+    pairs of all splits together, NaN for scores that are not probabilities. ``best``, ``level_with_best`` and
+    ``p_value`` come from the corrected resampled t-test of ``metric`` on the same splits, with Holm's correction:
+    better than every other method; not told from the highest mean; p-value against that.
     """
     done = rows[rows["status"] == "done"]
     keys = ["dataset", "negatives", "method", "layer"]
@@ -248,12 +229,8 @@ def link_benchmark(
         How often the edges are divided anew.
     metric : {"roc_auc", "average_precision", "hits_at_20"}, default="roc_auc"
         What decides which method is the best.
-    jobs : int, default=1
-        Runs at a time, each on one thread; None for as many as there are cores.
-    backend : {"loky", "ray"}, default="loky"
-        Processes of this machine, or a Ray cluster (``$RAY_ADDRESS``, or a local one).
-    force : bool, default=False
-        Do everything again.
+    jobs, backend, force
+        As for :func:`gramme.evaluation.benchmark`.
     tell : callable, optional
         Called with the number of runs done and in all.
 

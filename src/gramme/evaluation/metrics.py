@@ -34,18 +34,10 @@ class Scores:
 def score(
     truth: Sequence[Any] | NDArray[np.object_], probabilities: NDArray[np.floating[Any]], classes: Sequence[Any]
 ) -> Scores:
-    """Compare predictions with the true labels.
+    """Compare the true labels of test nodes with probabilities, shape (test nodes, classes).
 
-    Parameters
-    ----------
-    truth : sequence
-        True labels of the test nodes.
-    probabilities : array, shape (test nodes, classes)
-    classes : sequence
-        The classes the method knows, in the order of the columns; true labels may be others.
+    ``classes`` are those the method knows, in the order of the columns; true labels may be others.
 
-    Examples
-    --------
     >>> scores = score(["a", "b", "c"], np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), ["a", "b"])
     >>> round(scores.accuracy, 3), round(scores.macro_f1, 3)
     (0.667, 0.556)

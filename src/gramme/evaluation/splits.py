@@ -87,18 +87,11 @@ class GivenSplit:
 
 
 def given_splits(graph: MultilayerGraph, splits: Sequence[Any]) -> list[GivenSplit]:
-    """Splits that somebody made, checked.
+    """Splits (train, test) that somebody made, checked.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-        With labels.
-    splits : sequence of (train, test)
-        Each part is the name of a mask of the graph, an array of bool over all nodes, an array of positions, or a list
-        of node names. A single pair of mask names stands for one split.
+    Each part is the name of a mask of the graph, an array of bool over all nodes, an array of positions, or a list of
+    node names. A single pair of mask names stands for one split.
 
-    Examples
-    --------
     >>> from gramme.graph import EdgeLayer, MultilayerGraph
     >>> graph = MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, nodes=["x", "y", "z"], labels=["p", "q", "p"])
     >>> given_splits(graph, [(["x", "y"], ["z"])])[0].test.tolist()

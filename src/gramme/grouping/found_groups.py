@@ -218,20 +218,10 @@ def over_represented(graph: MultilayerGraph, group: Ints) -> pd.DataFrame:
     """Values and labels that are more frequent in a group than chance explains, the most striking first.
 
     Groups come from the layers, so the values of a membership layer that shaped them are among what is found: this
-    describes groups and tests nothing about that layer.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    group : array of int, shape (nodes,)
-
-    Returns
-    -------
-    DataFrame
-        A row per group and value: ``group``, ``kind`` ("layer" or "label"), ``name`` of the layer, ``value``,
-        ``members`` of the group that have it, their ``share`` of the group's members of whom a value is known,
-        ``share_elsewhere`` among other nodes, and the ``probability`` of as many by chance (hypergeometric; those
-        kept are below 1 % times the number of comparisons).
+    describes groups and tests nothing about that layer. A row per group and value: ``group``, ``kind`` ("layer" or
+    "label"), ``name`` of the layer, ``value``, ``members`` of the group that have it, their ``share`` of the group's
+    members of whom a value is known, ``share_elsewhere`` among other nodes, and the ``probability`` of as many by
+    chance (hypergeometric; those kept are below 1 % divided by the number of comparisons).
     """
     sources = [("layer", name, layer.as_groups()) for name, layer in graph.layers.items()]
     if graph.labels is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -83,7 +84,7 @@ class LearningSteps:
             self.tell(self.done, self.total)
 
 
-CACHES = ("_whole", "_listed", "_network_parts")
+CACHES = ("_whole", "_listed", "_network_parts", "_unrated")
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
 TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
@@ -214,7 +215,11 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                     self.__dict__["_whole"][""] = WholeGraph(possible, whole.closeness, tried.whole)
         self.mixtures_ = fitted.mixtures
         self.unseen_scores_: dict[str, sp.csr_array] = {}
-        self.rates_ = {name: self._link_rates(name, learned[name], fitted) for name in wanted}
+        for name in wanted:
+            folds = fitted.fold_of_pairs(name, learned[name], graph.num_nodes)
+            self.unseen_scores_[name] = self._unseen(name, folds, fitted.by_fold[name])
+        self.rates_: dict[str, LinkRates] = {}
+        self.__dict__["_unrated"] = {name: partial(self._link_rates, name, learned[name], fitted) for name in wanted}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         assumed = f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
@@ -238,7 +243,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
         scores = self.balanced_scores(layer, pairs, graph)
-        return self.rates_[layer].probability(scores)
+        return self._rates(layer).probability(scores)
 
     def balanced_scores(self, layer: str, pairs: Any, graph: MultilayerGraph | None = None) -> Floats:
         """The probability of a link if pairs were drawn from as many linked as unlinked ones, shape (pairs,).
@@ -304,7 +309,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def expected_of(self, layer: str, scores: Any) -> ExpectedLinks:
         """How many pairs with these :meth:`balanced_scores` are expected to be links."""
         self._mixture(layer)
-        rates = self.rates_[layer]
+        rates = self._rates(layer)
         return rates.expected(rates.probability(np.asarray(scores, dtype=np.float64)))
 
     def explained(self, layer: str, pairs: Any) -> pd.DataFrame:
@@ -337,6 +342,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def save(self, path: Any) -> None:
         """Write the fitted model, with the graph its evidence is from, to a safetensors file."""
         self.check_fitted()
+        for layer in self.layers_:
+            self._rates(layer)
         write_model(path, type(self).__name__, self.get_params(), links_record(self))
 
     @classmethod
@@ -381,12 +388,13 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         if node is None and layer in known:
             return known[layer]
         sources = None if node is None else self.graph_.positions([node])
-        evidence = self._evidence(self.graph_, layer)
-        edges = self.graph_.layers[layer]
-        pairs = evidence.candidates(edges.to_scipy(), edges.present, sources)
-        if sources is not None and edges.directed:
-            pairs = pairs[pairs[:, 0] == sources]
-        found = pairs, self._scores(evidence, self.mixtures_[layer], pairs, tell)
+        with one_thread_below(self.graph_.num_entries):
+            evidence = self._evidence(self.graph_, layer)
+            edges = self.graph_.layers[layer]
+            pairs = evidence.candidates(edges.to_scipy(), edges.present, sources)
+            if sources is not None and edges.directed:
+                pairs = pairs[pairs[:, 0] == sources]
+            found = pairs, self._scores(evidence, self.mixtures_[layer], pairs, tell)
         if node is None:
             known[layer] = found
         return found
@@ -404,13 +412,20 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             scores[mine] = mixtures[fold].probability(evidence.of(pairs[mine]))
         return sp.csr_array((scores, (pairs[:, 0], pairs[:, 1])), shape=fold_of_pair.shape)
 
+    def _rates(self, layer: str) -> LinkRates:
+        """From scores to probabilities: found when they are first asked for, since that takes a list of candidates."""
+        unrated = self.__dict__.get("_unrated", {})
+        if (rate := unrated.get(layer)) is not None:
+            self.rates_[layer] = rate()
+            unrated.pop(layer, None)  # another thread may have done the same
+        return self.rates_[layer]
+
     def _link_rates(self, name: str, examples: LayerExamples, fitted: FittedMixtures) -> LinkRates:
         """From scores to probabilities, by the ranks of edges set aside in lists of candidates."""
         edges = self.graph_.layers[name]
-        fold_of_pair = fitted.fold_of_pairs(name, examples, self.graph_.num_nodes)
-        self.unseen_scores_[name] = self._unseen(name, fold_of_pair, fitted.by_fold[name])
         _, scores = self._candidates(name)
         if examples.lists:
+            fold_of_pair = fitted.fold_of_pairs(name, examples, self.graph_.num_nodes)
             ranks = FoundRanks.of_lists(examples, fitted.by_fold[name], fold_of_pair)
         else:
             unseen = fitted.unseen[name][examples.linked]
@@ -433,7 +448,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "layer": np.full(len(pairs), layer, dtype=object),
                 "source": names[pairs[:, 0]].to_numpy().astype(object),
                 "target": names[pairs[:, 1]].to_numpy().astype(object),
-                "probability": self.rates_[layer].probability(scores),
+                "probability": self._rates(layer).probability(scores),
                 "score": scores,
                 "why": reasons(self.mixtures_[layer], evidence.of(pairs), named_reasons(evidence, pairs)),
                 "change": changes(evidence, pairs, self.__dict__["_network_parts"]),
@@ -462,4 +477,6 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 
     def __getstate__(self) -> dict[str, Any]:
+        for layer in [*self.__dict__.get("_unrated", {})]:
+            self._rates(layer)
         return {name: value for name, value in vars(self).items() if name not in CACHES}

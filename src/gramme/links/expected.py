@@ -275,11 +275,7 @@ def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
 def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
     """How many of the pairs listed for each layer are expected to be links, and of all of them in a last row.
 
-    Parameters
-    ----------
-    model : GrammeLinks
-    links : DataFrame
-        As from :meth:`~gramme.GrammeLinks.candidates`, of one layer or several.
+    ``links`` is as from :meth:`~gramme.GrammeLinks.candidates`, of one layer or several.
     """
     counts = {
         str(layer): model.expected_of(str(layer), rows["score"].to_numpy())

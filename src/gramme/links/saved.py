@@ -36,7 +36,7 @@ def links_record(model: Any) -> Learned:
         "layers": {name: _layer_fields(layer) for name, layer in graph.layers.items()},
         "features": graph.features,
         "mixtures": model.mixtures_,
-        "rates": model.rates_,
+        "rates": {name: model.rates_[name] for name in model.layers_},
         "unseen_scores": model.unseen_scores_,
         "gathered": model.gathered_,
         "attention": model._whole_graph("").attention if model.gathered_.attention else None,
