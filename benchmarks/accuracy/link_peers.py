@@ -4,8 +4,8 @@
 
 A fifth of the edges of one layer is held out, each fifth once, all other layers visible. Writes the mean over the
 layers of each network, a row per method and kind of unlinked pairs, and beside it average ranks over all layers with
-the critical difference (``..._ranks.csv``). ``best-single-score`` is the score that tells the visible edges best by ROC-AUC
-on edges set aside within them: what somebody would choose who had the scores and no mixture.
+the critical difference (``..._ranks.csv``). ``best-single-score`` is the score that tells the visible edges best by
+ROC-AUC on edges set aside within them: what somebody would choose who had the scores and no mixture.
 """
 
 from __future__ import annotations

@@ -10,9 +10,15 @@ from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ops.kernels import derived_seed
 from gramme.ranking import influence
-from gramme.ranking.influence import reach_of_each, reached, spreading_edges
+from gramme.ranking.influence import activate, reach_of_each, spreading_edges
 
 SEED = derived_seed(0, 9)
+
+
+def reached(edges, seeds, seed, worlds):
+    """How many nodes a set of seeds reaches, itself included, in each of so many worlds."""
+    active = np.zeros((worlds, edges.starts.size - 1), dtype=np.bool_)
+    return sum(activate(edges, active, node, seed, True) for node in seeds)
 
 
 def test_a_path_is_reached_as_often_as_the_products_of_its_probabilities_say():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,9 +18,6 @@ from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.graph.coupling import with_coupling_layers
 from gramme.ops.kernels import compiled, derived_seed
-
-# Compiled simulations of how something spreads from node to node, over all layers at once.
-
 
 MAX_SPREADING_EDGES = 20_000_000
 """Edges, those that groups imply included, up to which spreading is simulated."""
@@ -105,15 +102,6 @@ def _threshold_intervals(combined: sp.csr_array) -> tuple[Floats, Floats]:
     high[order] = ends - offsets
     low[order] = ends - share - offsets
     return low, high
-
-
-def reached(edges: SpreadingEdges, seeds: Iterable[int], seed: np.uint64, worlds: int) -> Ints:
-    """How many nodes a set of seeds reaches, itself included, in each of so many worlds."""
-    active = np.zeros((worlds, edges.starts.size - 1), dtype=np.bool_)
-    counts = np.zeros(worlds, dtype=np.int64)
-    for node in seeds:
-        counts += activate(edges, active, node, seed, True)
-    return counts
 
 
 def reach_of_each(
@@ -262,7 +250,8 @@ def influence(
     """
     if not 1 <= seeds <= graph.num_nodes:
         raise DataError(f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}")
-    worlds = num_worlds(graph.num_nodes) if worlds is None else worlds
+    if worlds is None:
+        worlds = 1000 if graph.num_nodes <= 2000 else 200  # the reach varies less in large graphs
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
     graph = in_name_order(graph).graph  # chance and ties follow names
@@ -314,11 +303,6 @@ class _Tie:
         return abs(float(less.mean())) <= 1.96 * error or not less.any()
 
 
-def num_worlds(nodes: int) -> int:
-    """Simulations in which the nodes of a graph are compared, if nobody says otherwise."""
-    return 1000 if nodes <= 2000 else 200  # the reach varies less in large graphs
-
-
 def easy_choice(first_reach: float, num_nodes: int, model: str) -> str:
     """A word on seeds of which the first alone reaches nearly all nodes, as in most tables; else an empty text."""
     if first_reach < 0.95 * num_nodes:
@@ -337,7 +321,9 @@ def _greedy(
 ) -> list[int]:
     """The seeds by lazy evaluation; the first of several equal nodes in the order of nodes."""
     active = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
-    candidates = _candidates(graph, edges, seeds)
+    candidates = list(range(graph.num_nodes))
+    if graph.num_nodes > (most := max(2000, 2 * seeds)):  # those with most listeners
+        candidates = sorted(np.argsort(-np.diff(edges.starts), kind="stable")[:most].tolist())
     gains = reach_of_each(edges, np.array(candidates, dtype=np.int64), seed, worlds, tell)
     waiting = [(-float(gain), node, 0) for gain, node in zip(gains, candidates, strict=True)]
     heapq.heapify(waiting)
@@ -351,11 +337,3 @@ def _greedy(
             gain = float(activate(edges, active, node, seed, False).mean())
             heapq.heappush(waiting, (-gain, node, len(chosen)))
     return chosen
-
-
-def _candidates(graph: MultilayerGraph, edges: SpreadingEdges, seeds: int) -> list[int]:
-    most = max(2000, 2 * seeds)  # those with most listeners
-    if graph.num_nodes <= most:
-        return list(range(graph.num_nodes))
-    listeners = np.diff(edges.starts)
-    return sorted(np.argsort(-listeners, kind="stable")[:most].tolist())
