@@ -270,3 +270,10 @@ def test_names_of_rows_as_write_table_has_them(tmp_path):
 
 def test_one_column_of_words_stays_one(tmp_path):
     assert list(read(tmp_path, "First name\nAnn\nBo Lee Cy\n").columns) == ["First name"]
+
+
+def test_a_point_that_may_part_thousands_is_told(tmp_path):
+    with gathered() as notes:
+        table = read(tmp_path, "a;b;c\n1.234;0.123;1.5\n2;0.456;2.25\n")
+    assert cells(table["a"]) == [1.234, 2.0]
+    assert notes.doubts == ["'a': cells like '1.234' are read with a decimal point; if that is 1234, write it so"]

@@ -18,7 +18,7 @@ def graph(**layers):
 
 
 def rows(table):
-    return list(zip(*table.columns, strict=True))
+    return list(zip(*table.values(), strict=True))
 
 
 def test_where_the_other_tables_stand():
@@ -48,7 +48,7 @@ def test_what_is_special_about_layers_gets_its_table():
     ]
     assert rows(tables["presence"]) == [("one", "a"), ("one", "b")]
     assert rows(tables["groups"]) == [("club", "a", "chess"), ("club", "c", "chess")]
-    weights = tables["edges"].columns[3]
+    weights = tables["edges"]["weight"]
     assert weights[0] == 2.0
     assert np.isnan(weights[1])
 

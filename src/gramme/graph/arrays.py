@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -88,6 +88,21 @@ def positive_numbers(given: Any, named: Callable[[int], str]) -> FloatArray:
         row = int(bad[0])
         raise DataError(f"{named(row)} has the weight {plain(column.iloc[row])!r}; weights must be positive and finite")
     return weights
+
+
+def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] | None:
+    """A distinct name for each column of features, or None where they have none."""
+    if names is None:
+        return None
+    found = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
+        raise DataError(f"feature_names must be texts, not {names!r}")
+    if len(found) != columns:
+        raise DataError(f"{len(found)} feature_names were given for {columns} columns of features")
+    if len(set(found)) < len(found):
+        double = next(name for place, name in enumerate(found) if name in found[:place])
+        raise DataError(f"two features have the name {double!r}; names must differ")
+    return found
 
 
 def is_missing(value: object) -> bool:

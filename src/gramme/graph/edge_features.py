@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
 
-from .arrays import FloatArray, frozen
+from .arrays import FloatArray, checked_names, frozen
 
 MAX_EDGE_KINDS = 100
 """Distinct texts up to which a column of edges is a kind, with a feature for each; beyond, it is more likely a note."""
@@ -40,14 +40,9 @@ def checked_edge_features(
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise DataError(f"the features of {named(int(bad[0]))} are not all finite numbers")
-    columns = tuple(names) if names is not None else tuple(f"feature {k + 1}" for k in range(matrix.shape[1]))
-    if isinstance(names, str) or not all(isinstance(name, str) for name in columns):
-        raise DataError(f"feature_names must be texts, not {names!r}")
-    if len(columns) != matrix.shape[1]:
-        raise DataError(f"{len(columns)} feature_names were given for {matrix.shape[1]} columns of features")
-    if len(set(columns)) < len(columns):
-        raise DataError(f"two features of the {what}s have one name; names must differ: {', '.join(columns)}")
-    return matrix, columns
+    if names is None:
+        names = [f"feature {k + 1}" for k in range(matrix.shape[1])]
+    return matrix, checked_names(names, matrix.shape[1])
 
 
 def mean_rows(features: FloatArray, group: NDArray[np.int64], count: int) -> FloatArray:

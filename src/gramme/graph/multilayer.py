@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
 
-from .arrays import Frozen, loose_index, name_index, node_count, plain, same_values
+from .arrays import Frozen, checked_names, loose_index, name_index, node_count, plain, same_values
 from .coupling import Coupling, Pair, checked_couplings, with_coupling_layers
 from .layer import Layer
 from .node_values import (
     Features,
     aligned,
-    checked_feature_names,
     checked_features,
     checked_layer_features,
     checked_masks,
@@ -178,7 +177,7 @@ class MultilayerGraph(Frozen):
         self.features = None if features is None else checked_features(features, self.nodes)
         self.couplings = checked_couplings(couplings, self.layers, self.nodes)
         self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
-        self.feature_names = checked_feature_names(feature_names, self.features)
+        self.feature_names = checked_names(feature_names, 0 if self.features is None else self.features.shape[1])
         self.masks = checked_masks(masks, len(self.nodes))
         self.name = name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -112,22 +112,6 @@ def checked_features(features: Any, nodes: pd.Index) -> Features:
         raise DataError(f"the features of node {name!r} are not all finite numbers")
     freeze_features(matrix)
     return matrix  # type: ignore[no-any-return]
-
-
-def checked_feature_names(names: Sequence[str] | None, features: Features | None) -> tuple[str, ...] | None:
-    """A distinct name for each column of the features, or None where they have none."""
-    if names is None:
-        return None
-    found = tuple(names)
-    columns = 0 if features is None else features.shape[1]
-    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
-        raise DataError(f"feature_names must be texts, not {names!r}")
-    if len(found) != columns:
-        raise DataError(f"{len(found)} feature_names were given for {columns} columns of features")
-    if len(set(found)) < len(found):
-        double = next(name for place, name in enumerate(found) if name in found[:place])
-        raise DataError(f"two features have the name {double!r}; names must differ")
-    return found
 
 
 def checked_layer_features(

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gramme.errors import DataError
 
-from .arrays import loose_index, name_index, plain
+from .arrays import name_index, plain
 from .edge_layer import EdgeLayer
 from .edges import by_layer
 from .layer import Layer
@@ -78,19 +77,17 @@ def _aligned(views: Mapping[str, Any], nodes: Iterable[Any] | None) -> tuple[dic
     by_name = len(frames) == len(views) and not all(isinstance(frame.index, pd.RangeIndex) for frame in frames.values())
     if by_name:
         indices = {name: name_index(frame.index) for name, frame in frames.items()}
-        if nodes is None:
-            met = dict.fromkeys(each for index in indices.values() for each in index)
-            nodes = list(met)
-        names = name_index(nodes)
+        names = name_index(
+            dict.fromkeys(each for index in indices.values() for each in index) if nodes is None else nodes
+        )
         matrices = {}
         for name, frame in frames.items():
-            stray = indices[name].difference(names, sort=False)
-            if len(stray):
-                raise DataError(f"the view {name!r} has a row for {plain(stray[0])!r}, which is not among the nodes")
-            places = indices[name].get_indexer(loose_index(names))
-            matrix = np.full((len(names), frame.shape[1]), np.nan)
-            matrix[places >= 0] = _numbers(name, frame)[places[places >= 0]]
-            matrices[name] = matrix
+            places = names.get_indexer(indices[name])
+            if (places < 0).any():
+                stray = plain(frame.index[int(np.flatnonzero(places < 0)[0])])
+                raise DataError(f"the view {name!r} has a row for {stray!r}, which is not among the nodes")
+            matrices[name] = np.full((len(names), frame.shape[1]), np.nan)
+            matrices[name][places] = _numbers(name, frame)
     else:
         matrices = {name: _numbers(name, view) for name, view in views.items()}
         sizes = {name: matrix.shape[0] for name, matrix in matrices.items()}
@@ -157,14 +154,10 @@ def _nearest(matrix: Any, neighbours: int, scale: bool) -> EdgeLayer:
     if neighbours < 1 or points.shape[1] == 0:
         nothing = np.zeros(0, dtype=np.int64)
         return EdgeLayer(size, nothing, nothing, nodes=present)
-    near = _compared(points, neighbours)
+    from sklearn.neighbors import NearestNeighbors  # slow to import
+
+    # all pairs are compared, in blocks: O(points squared x columns)
+    searcher = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(points)
+    near = np.asarray(searcher.kneighbors(return_distance=False), dtype=np.int64)
     source = np.repeat(np.arange(present.size), near.shape[1])
     return EdgeLayer(size, present[source], present[near.ravel()], nodes=present)
-
-
-def _compared(points: Any, neighbours: int) -> NDArray[np.int64]:
-    """The nearest others of each point, by comparing all pairs in blocks: O(points squared x columns)."""
-    from sklearn.neighbors import NearestNeighbors
-
-    searcher = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(points)
-    return np.asarray(searcher.kneighbors(return_distance=False), dtype=np.int64)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gramme._text import setting
-from gramme.errors import FileFormatError, did_you_mean
+from gramme.errors import did_you_mean
 
 from .headers import DIRECTIONS, plain_word
 from .node_table import LABEL_COLUMN, AttributeTable, is_feature_name, take_columns
@@ -113,7 +113,7 @@ def take_attributes(parsed: Parsed, table: AttributeTable, options: ReadOptions,
     names = [name for name in table.header if name not in taken]
     label = options.label or LABEL_COLUMN
     if options.label is not None and label not in names and options.labels is None:
-        raise FileFormatError(f"no node has the attribute {label!r}; {did_you_mean(label, names)}", file=table.path)
+        raise table.error(f"no node has the attribute {label!r}; {did_you_mean(label, names)}")
     if label in names:
         parsed.labels = table.labels(parsed.nodes, label)
     if options.labels is not None:  # a table of the nodes, whose columns may be meant

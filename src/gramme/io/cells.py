@@ -135,6 +135,14 @@ def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArra
     if max(map(len, filled)) > MAX_NUMBER_LENGTH or any(map(_CODE.match, filled)):
         return None
     if all(map(_NUMBER.match, filled)):
+        pointed = [cell for cell in filled if "." in cell] if decimal_comma else []
+        if pointed and all(_COMMA_DECIMALS.match(cell) and not cell.startswith("0") for cell in pointed):
+            # where numbers have decimal commas a point may part thousands
+            meant = pointed[0].replace(".", "")
+            tell(
+                f"{name!r}: cells like {pointed[0]!r} are read with a decimal point; if that is {meant}, write it so",
+                doubt=True,
+            )
         return _finite(filled)
     if decimal_comma:
         pointed = [cell.replace(",", ".") for cell in filled]

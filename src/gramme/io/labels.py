@@ -174,8 +174,7 @@ def table_facts(table: AttributeTable, nodes: list[str], options: ReadOptions, c
     if not joined and (complete or not known <= named):
         for node, line in zip(listed, table.lines, strict=True):
             if node not in known:
-                problem = f"the node {node!r} is not in the graph; {_hint(node, nodes)}"
-                raise FileFormatError(problem, file=table.path, line=line)
+                raise table.error(f"the node {node!r} is not in the graph; {_hint(node, nodes)}", line)
     labels = table.labels(listed, column)
     further = [] if complete else [node for node in listed if node not in known]
     order = listed if known <= named and not complete else nodes + further
@@ -205,7 +204,7 @@ def _spread(
     alone = int((rows < 0).sum())
     if alone and any(map(is_feature_name, table.header)):
         missing = next(node for node in order if node not in place)
-        raise FileFormatError(f"there are features, but none for the node {missing!r}", file=table.path)
+        raise table.error(f"there are features, but none for the node {missing!r}")
     if alone:
         tell(f"{alone} nodes have no row in {table.path.name}; their features are the medians")
         features = np.vstack([features, np.median(features, axis=0)])

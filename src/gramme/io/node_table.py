@@ -54,6 +54,10 @@ class AttributeTable:
     lines: list[int] = field(default_factory=list)
     decimal_comma: bool = False
 
+    def error(self, problem: str, line: int | None = None) -> FileFormatError:
+        """What is wrong with the table, or on one of its lines."""
+        return FileFormatError(problem, file=self.path, line=line)
+
     def has(self, column: str) -> bool:
         """Whether there is such a column."""
         return column in self.header
@@ -293,7 +297,7 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
     if pd.api.types.is_numeric_dtype(series.dtype):
         missing = series.isna()
         if missing.all():
-            raise FileFormatError(f"the feature {name!r} has no value", file=table.path)
+            raise table.error(f"the feature {name!r} has no value")
         filled = series.fillna(series.median()).to_numpy(dtype=np.float64)
         gaps = f"; {int(missing.sum())} unknown, filled with the median" if missing.any() else ""
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")

@@ -75,6 +75,9 @@ def inspect_relations(
         graph = _graph(pairs, target, paths, chosen, met)
     if chosen.labels is not None and isinstance(chosen.labels, (str, os.PathLike)):
         met.append(Path(chosen.labels))
+    sizes = {name: layer.num_groups for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)}
+    groups = ", ".join(f"{name} ({size:,})" for name, size in sizes.items())
+    kinds_told = [f"the nodes are of the kind {target!r}; groups: {groups}"] if sizes else []
     report = ReadReport(
         format=FORMAT,
         files=tuple(map(str, met)),
@@ -83,7 +86,7 @@ def inspect_relations(
         direction="directed, as asked for" if chosen.directed else "undirected",
         self_loops_dropped={name: each.self_loops_dropped for name, each in graph.layers.items()},
         duplicates_merged={name: each.duplicates_merged for name, each in graph.layers.items()},
-        notes=tuple(dict.fromkeys((*notes.all, *_kinds_told(graph, target)))),
+        notes=tuple(dict.fromkeys((*notes.all, *kinds_told))),
         doubts=tuple(notes.doubts),
     )
     return graph, report
@@ -192,8 +195,7 @@ def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], word
     for row, line in zip(rows, table.lines, strict=True):
         for place in places:
             if not row[place]:
-                problem = f"the column {table.header[place]!r} is empty here"
-                raise FileFormatError(problem, file=table.path, line=line)
+                raise table.error(f"the column {table.header[place]!r} is empty here", line)
     columns: dict[str, Any] = {
         side: [row[place] for row in rows] for side, place in zip(("source", "target"), places, strict=True)
     }
@@ -204,12 +206,5 @@ def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], word
             try:
                 columns["weight"].append(parse_weight(text) if text else 1.0)
             except ValueError as error:
-                raise FileFormatError(str(error), file=table.path, line=line) from None
+                raise table.error(str(error), line) from None
     return pd.DataFrame(columns, dtype=object if "weight" not in columns else None)
-
-
-def _kinds_told(graph: MultilayerGraph, target: str) -> list[str]:
-    parts = [
-        f"{name} ({layer.num_groups:,})" for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)
-    ]
-    return [f"the nodes are of the kind {target!r}; groups: {', '.join(parts)}"] if parts else []

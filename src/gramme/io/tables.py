@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +33,8 @@ from .values import parse_weight
 COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
 
 
-@dataclass
-class Table:
-    """Columns of equal length under a header; a weight may be NaN for "none"."""
-
-    header: list[str]
-    columns: list[Sequence[Any]]
+#: Columns of equal length by name; a weight may be NaN for "none".
+Table = dict[str, Sequence[Any]]
 
 
 def companion(path: Path, table: str) -> Path:
@@ -70,72 +65,66 @@ def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | Non
 
 
 def _edges(text: TextGraph, names: Any) -> Table:
-    layers: list[str] = []
-    others: list[str] = []
+    here: list[str] = []
+    there: list[str] = []
     source: list[str] = []
     target: list[str] = []
     weight: list[float] = []
     for first, second, part in text.parts():
-        layers += [first] * part.num_edges
-        others += [second] * part.num_edges
+        here += [first] * part.num_edges
+        there += [second] * part.num_edges
         source += names[part.source].tolist()
         target += names[part.target].tolist()
         weight += [math.nan] * part.num_edges if part.weight is None else part.weight.tolist()
-    table = Table(["layer", "source", "target"], [layers, source, target])
+    table: Table = {"layer": here, "source": source, "target": target}
     if text.coupled:
-        table.header = ["source_layer", "source", "target_layer", "target"]
-        table.columns = [layers, source, others, target]
-    if not np.isnan(weight).all():
-        table.header.append("weight")
-        table.columns.append(weight)
-    return table
+        table = {"source_layer": here, "source": source, "target_layer": there, "target": target}
+    return table if np.isnan(weight).all() else table | {"weight": weight}
 
 
 def _couplings(text: TextGraph) -> Table | None:
     """Needed where a coupling has no edges or another direction than its layers let expect."""
     found = list(text.couplings())
-    if all(
-        coupling.num_edges
-        and not coupling.directed
-        and not (text.layers[first].directed and text.layers[second].directed)
-        for first, second, coupling in found
-    ):
+    both_directed = any(text.layers[first].directed and text.layers[second].directed for first, second, _ in found)
+    if not both_directed and all(coupling.num_edges and not coupling.directed for *_, coupling in found):
         return None
-    columns = zip(*((a, b, "yes" if each.directed else "no") for a, b, each in found), strict=True)
-    return Table(["source_layer", "target_layer", "directed"], [list(each) for each in columns])
+    return {
+        "source_layer": [first for first, _, _ in found],
+        "target_layer": [second for _, second, _ in found],
+        "directed": ["yes" if coupling.directed else "no" for *_, coupling in found],
+    }
+
+
+def node_facts(text: TextGraph) -> Table:
+    """The label and the features of each node, where the graph has some."""
+    table: Table = {} if text.labels is None else {"label": text.labels}
+    features = text.features() or []
+    columns = zip(*features, strict=True)
+    return table | {f"feature_{number}": list(column) for number, column in enumerate(columns, start=1)}
 
 
 def _nodes(text: TextGraph) -> Table:
-    table = Table(["node"], [text.nodes])
-    if text.labels is not None:
-        table.header.append("label")
-        table.columns.append(text.labels)
-    features = text.features()
-    if features is not None:
-        width = 0 if text.graph.features is None else text.graph.features.shape[1]
-        table.header += [f"feature_{number}" for number in range(1, width + 1)]
-        table.columns += [[row[place] for row in features] for place in range(width)]
-    for name, mask in text.graph.masks.items():
-        table.header.append(f"{name}_mask")
-        table.columns.append(["true" if held else "false" for held in mask])
-    return table
+    masks = {f"{name}_mask": ["true" if held else "false" for held in mask] for name, mask in text.graph.masks.items()}
+    return {"node": text.nodes} | node_facts(text) | masks
 
 
 def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
-    rows: tuple[list[str], list[str], list[str]] = ([], [], [])
+    layers: list[str] = []
+    nodes: list[str] = []
+    groups: list[str] = []
     weights: list[float] = []
-    for name, layer in text.layers.items():
-        if isinstance(layer, MembershipLayer):
-            none = np.full(layer.num_memberships, np.nan)
-            weights.extend((none if layer.weight is None else layer.weight).tolist())
-            groups = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
-            rows[0].extend([name] * layer.num_memberships)
-            rows[1].extend(names[layer.node].tolist())
-            rows[2].extend(groups[layer.group].tolist() if layer.num_groups else [])
-    found = any(isinstance(layer, MembershipLayer) for layer in text.layers.values())
-    if any(not np.isnan(weight) for weight in weights):
-        return Table(["layer", "node", "group", "weight"], [*rows, weights])
-    return Table(["layer", "node", "group"], list(rows)) if found else None
+    members = {name: layer for name, layer in text.layers.items() if isinstance(layer, MembershipLayer)}
+    for name, layer in members.items():
+        none = np.full(layer.num_memberships, np.nan)
+        weights += (none if layer.weight is None else layer.weight).tolist()
+        of_layer = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
+        layers += [name] * layer.num_memberships
+        nodes += names[layer.node].tolist()
+        groups += of_layer[layer.group].tolist() if layer.num_groups else []
+    table: Table = {"layer": layers, "node": nodes, "group": groups}
+    if not np.isnan(weights).all():
+        table["weight"] = weights
+    return table if members else None
 
 
 def _holds(layer: EdgeLayer | MembershipLayer) -> str:
@@ -148,34 +137,25 @@ def _holds(layer: EdgeLayer | MembershipLayer) -> str:
 
 
 def _layers(text: TextGraph) -> Table | None:
-    rows = [
-        (
-            name,
-            "groups" if isinstance(layer, MembershipLayer) else "edges",
-            "yes" if layer.directed else "no",
-            _holds(layer),
-        )
-        for name, layer in text.layers.items()
-    ]
+    layers = list(text.layers.values())
     plain = all(
         isinstance(layer, EdgeLayer) and layer.num_edges and not layer.directed and layer.holds_all_nodes
-        for layer in text.layers.values()
+        for layer in layers
     )
     if plain and not text.coupled:
         return None
-    header = ["layer", "kind", "directed", "nodes"]
-    return Table(header, [list(column) for column in zip(*rows, strict=True)])
+    return {
+        "layer": list(text.layers),
+        "kind": ["groups" if isinstance(layer, MembershipLayer) else "edges" for layer in layers],
+        "directed": ["yes" if layer.directed else "no" for layer in layers],
+        "nodes": [_holds(layer) for layer in layers],
+    }
 
 
 def _presence(text: TextGraph, names: Any) -> Table | None:
-    layers: list[str] = []
-    nodes: list[str] = []
-    for name, layer in text.layers.items():
-        if _holds(layer) == "listed":
-            held = names[layer.present].tolist()
-            layers += [name] * len(held)
-            nodes += held
-    return Table(["layer", "node"], [layers, nodes]) if layers else None
+    held = {name: names[each.present].tolist() for name, each in text.layers.items() if _holds(each) == "listed"}
+    layers = [name for name, nodes in held.items() for _ in nodes]
+    return {"layer": layers, "node": [node for nodes in held.values() for node in nodes]} if layers else None
 
 
 def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: ReadOptions) -> None:
@@ -210,15 +190,14 @@ def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
     for (layer, node, group), weight, line in zip(rows, weights, table.lines, strict=True):
         members = groups.setdefault(layer, Groups())
         if bool(weight) != bool(members.weights) and members.nodes:
-            problem = f"some memberships of the layer {layer!r} have a weight and some have none"
-            raise FileFormatError(problem, file=table.path, line=line)
+            raise table.error(f"some memberships of the layer {layer!r} have a weight and some have none", line)
         members.nodes.append(node)
         members.groups.append(group)
         if weight:
             try:
                 members.weights.append(parse_weight(weight))
             except ValueError as error:
-                raise FileFormatError(str(error), file=table.path, line=line) from None
+                raise table.error(str(error), line) from None
 
 
 def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:
@@ -240,8 +219,7 @@ def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
         kind, nodes = cell.get("kind", "edges"), cell.get("nodes", "all")
         for value, known in ((kind, ("edges", "groups")), (nodes, ("all", "members", "listed"))):
             if value not in known:
-                problem = f"{value!r} is not allowed here; {did_you_mean(value, known)}"
-                raise FileFormatError(problem, file=table.path, line=line)
+                raise table.error(f"{value!r} is not allowed here; {did_you_mean(value, known)}", line)
         if kind == "groups":
             groups[layer] = Groups(all_present=nodes == "all")
         if nodes == "listed":
@@ -272,5 +250,5 @@ def _rows(table: AttributeTable, columns: tuple[str, ...]) -> list[tuple[str, ..
     for row, line in zip(rows, table.lines, strict=True):
         if not all(row):
             empty = columns[row.index("")]
-            raise FileFormatError(f"the column {empty!r} is empty here", file=table.path, line=line)
+            raise table.error(f"the column {empty!r} is empty here", line)
     return rows

@@ -11,7 +11,7 @@ from tests.io.cases import FormatCase
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io import inspect, read
-from gramme.io.formats.mpx import EDGES, NODES, TYPE, read_sections, sections_of, split_cells
+from gramme.io.formats.mpx import EDGES, NODES, TYPE, _lines, read_sections, split_cells
 from gramme.io.lossy import as_text
 
 PATH = Path("x.mpx")
@@ -46,7 +46,7 @@ def test_quoted_cells_come_back_whatever_they_hold(values):
 
 
 def written(graph):
-    return sections_of(as_text(graph, "mpx", presence=True))
+    return "".join(_lines(as_text(graph, "mpx", presence=True)))
 
 
 def test_every_section_of_a_full_graph():

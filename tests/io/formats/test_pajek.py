@@ -110,3 +110,10 @@ def test_errors_name_file_and_line(tmp_path, text, message):
     with pytest.raises(FileFormatError, match=message):
         read(put(tmp_path, text))
     assert time.process_time() - start < 2
+
+
+def test_a_network_of_two_modes_is_told(tmp_path):
+    (tmp_path / "g.net").write_text("*Vertices 3 2\n1 Ann\n2 Bo\n3 chess\n*Edges\n1 3\n2 3\n")
+    graph, report = inspect(tmp_path / "g.net")
+    assert graph.num_nodes == 3
+    assert "of two modes" in report.doubts[0]

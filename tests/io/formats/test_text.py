@@ -187,3 +187,10 @@ def test_comments_without_a_blank_as_networkx_writes_them(tmp_path):
     graph, report = inspect(tmp_path / "g.txt")
     assert graph.nodes.tolist() == ["a", "b", "c"]
     assert "g.txt: 3 lines of comment left out (# or % at the start)" in report.notes
+
+
+def test_attributes_that_networkx_writes_behind_edges_are_told(tmp_path):
+    (tmp_path / "g.edgelist").write_text("a b {'weight': 2.0, 'kind': 'talk'}\nb c {'weight': 1.0}\n")
+    graph, report = inspect(tmp_path / "g.edgelist")
+    assert graph.layers["edges"].weight.tolist() == [2.0, 1.0]
+    assert "g.edgelist: attributes of edges not used: kind" in report.doubts

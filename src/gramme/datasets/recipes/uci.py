@@ -73,7 +73,7 @@ VOTES = (
 LEAKED_VOTES = 3
 PARTIES = {"democrat": "democrat", "republican": "republican"}
 ANSWERS = {"y": "y", "n": "n", "?": None}
-BALANCE_SCALE_TABLE = DataFile(
+CONGRESS_VOTES_TABLE = DataFile(
     "congress_votes",
     "house-votes-84.data",
     18171,
@@ -85,7 +85,7 @@ BALANCE_SCALE_TABLE = DataFile(
 def build_congress_votes(paths: Paths) -> MultilayerGraph:
     """One membership layer per vote with the groups y and n; who did neither is absent from it."""
     parsers = [one_of(PARTIES), *[one_of(ANSWERS)] * len(VOTES)]
-    party, *votes = read_cells(paths[BALANCE_SCALE_TABLE.name], parsers, expected=MEMBERS)
+    party, *votes = read_cells(paths[CONGRESS_VOTES_TABLE.name], parsers, expected=MEMBERS)
     layers: dict[str, Layer] = {
         name: MembershipLayer.from_values(values) for name, values in zip(VOTES, votes, strict=True)
     }
@@ -121,7 +121,7 @@ CONGRESS_VOTES_INFO = DatasetInfo(
     caveat="The paper's 358,338 edges and its 100 % at 10 % labels cannot be had from the 16 votes: they give "
     "1,404,798 edges (both directions, self loops where voted), and logistic regression on the one-hot votes reaches "
     "about 94 %. Party among the layers would explain both, see congress_votes_leaky; that is likely, not proven.",
-    files=(BALANCE_SCALE_TABLE,),
+    files=(CONGRESS_VOTES_TABLE,),
 )
 LEAKY_INFO = DatasetInfo(
     name="congress_votes_leaky",
@@ -136,7 +136,7 @@ LEAKY_INFO = DatasetInfo(
     caveat="Never quote a result on this variant: one layer is the label itself. Its edges, 358,388 "
     "with both directions and a self loop for every member in every layer or 358,317 with self loops "
     "where voted, come near the paper's 358,338, so a leak in the paper's file is likely but not proven.",
-    files=(BALANCE_SCALE_TABLE,),
+    files=(CONGRESS_VOTES_TABLE,),
 )
 LEAKY = Dataset(LEAKY_INFO, build_leaky)
 

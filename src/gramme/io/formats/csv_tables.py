@@ -89,7 +89,7 @@ def writer(separator: str, format_name: str) -> Callable[[MultilayerGraph, Path]
 def _text(table: Table, separator: str) -> str:
     quoted: dict[str, str] = {}
     columns = []
-    for column in table.columns:
+    for column in table.values():
         if column and isinstance(column[0], float):
             columns.append(["" if math.isnan(value) else format_number(value) for value in column])
         else:
@@ -97,7 +97,7 @@ def _text(table: Table, separator: str) -> str:
                 quoted[value] = quote_cell(value)
             columns.append([quoted[value] for value in column])
     lines = map(separator.join, zip(*columns, strict=True))
-    return format_row(table.header, separator) + "".join(line + "\n" for line in lines)
+    return format_row(table, separator) + "".join(line + "\n" for line in lines)
 
 
 def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, str]:
@@ -164,6 +164,7 @@ TEXT_NAME = "text"
 HEADERLESS = (".edgelist", ".ncol")
 # What networkx writes behind an edge: {'weight': 2.0}
 _FACTS = re.compile(r"[ \t]*\{([^{}]*)\}[ \t]*(?=\r?$)", re.MULTILINE)
+_KEY = re.compile(r"""['"]([^'"]*)['"]\s*:""")
 _WEIGHT = re.compile(r"""['"]weight['"]\s*:\s*([^,\s]+)""")
 
 
@@ -180,6 +181,9 @@ def read_text_file(path: Path, options: ReadOptions) -> Parsed:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     if "{" in text:
+        others = {key for facts in _FACTS.findall(text) for key in _KEY.findall(facts)} - {"weight"}
+        if others:
+            tell(f"{path.name}: attributes of edges not used: {', '.join(sorted(others))[:200]}", doubt=True)
         text = _FACTS.sub(_weight_only, text)
     separator = separator_of(path, text)
     rows = text_rows(text, separator, path)

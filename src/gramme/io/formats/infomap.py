@@ -50,7 +50,23 @@ def read(path: Path, options: ReadOptions) -> Parsed:
                 raise FileFormatError(problem, file=path, line=line)
             names[parts[0]] = parts[1] if len(parts) > 1 and parts[1] else parts[0]
             continue
-        pillars += not _add_link(rows, section or "*multilayer", parts, names, path, line)
+        form = _FORMS[section if section in _FORMS else "*multilayer"]
+        width = form.count(" ")
+        if len(parts) not in (width, width + 1):
+            problem = f"a row of {section or '*multilayer'} must be {form!r}, not {' '.join(parts)[:80]!r}"
+            raise FileFormatError(problem, file=path, line=line)
+        layer, source, other, target = parts[:4] if width == 4 else (parts[0], parts[1], parts[0], parts[2])
+        if section == "*inter":
+            pillars += 1
+            continue
+        for node in (source, target):
+            if names and node not in names:
+                problem = f"the node {node!r} is not among the vertices"
+                raise FileFormatError(problem, file=path, line=line)
+        if layer != other and source == target:
+            pillars += 1
+            continue
+        rows.add(between(layer, other), source, target, parts[width] if len(parts) > width else None, line)
     if len(set(names.values())) != len(names):
         names = {number: number for number in names}
     parsed = Parsed([path], rows.finish(), ones_mean_unweighted=True, id_start=1)
@@ -60,33 +76,6 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     if pillars:
         parsed.notes.append(f"{pillars} links between the copies of a node dropped: they are implied")
     return parsed
-
-
-def _add_link(rows: RowCollector, section: str, parts: list[str], names: dict[str, str], path: Path, line: int) -> bool:
-    """Collect a link; False for one between the copies of a node."""
-    if section == "*multiplex":
-        section = "*multilayer"
-    form = _FORMS[section]
-    width = form.count(" ")
-    if len(parts) not in (width, width + 1):
-        problem = f"a row of {section} must be {form!r}, not {' '.join(parts)[:80]!r}"
-        raise FileFormatError(problem, file=path, line=line)
-    weight = parts[width] if len(parts) > width else None
-    if section == "*inter":
-        return False
-    if section == "*intra":
-        layer, source, target = parts[:3]
-        other = layer
-    else:
-        layer, source, other, target = parts[:4]
-    for node in (source, target):
-        if names and node not in names:
-            problem = f"the node {node!r} is not among the vertices"
-            raise FileFormatError(problem, file=path, line=line)
-    if layer != other and source == target:
-        return False
-    rows.add(between(layer, other), source, target, weight, line)
-    return True
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:

@@ -46,6 +46,10 @@ class Sections:
         """The rows of a section, none if it is missing."""
         return self.rows.get(name, [])
 
+    def error(self, problem: str, line: int) -> FileFormatError:
+        """What is wrong on a line."""
+        return FileFormatError(problem, file=self.path, line=line)
+
     def word(self, name: str) -> tuple[int, str] | None:
         """The single word of a section such as #TYPE, on its heading's line or the next."""
         found = [*([self.words[name]] if name in self.words else []), *self.of(name)]
@@ -96,12 +100,6 @@ def split_cells(row: str) -> list[str]:
         if place >= len(row):
             return found
         place += 1  # the comma
-
-
-# Writing the sections of an ``mpx`` file.
-def sections_of(text: TextGraph) -> str:
-    """The whole file."""
-    return "".join(_lines(text))
 
 
 def _lines(text: TextGraph) -> Iterator[str]:
@@ -174,14 +172,14 @@ def _check_kind(sections: Sections) -> bool:
     """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
     version, kind = sections.word(VERSION), sections.word(TYPE)
     if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
-        problem = f"version {version[1][:40]!r} of the format is not known; versions up to 3 are"
-        raise FileFormatError(problem, file=sections.path, line=version[0])
+        raise sections.error(
+            f"version {version[1][:40]!r} of the format is not known; versions up to 3 are", version[0]
+        )
     if kind is None:
         return False
     known = ("multiplex", "multilayer")
     if kind[1].lower() not in known:
-        problem = f"unknown type {kind[1][:40]!r}; {did_you_mean(kind[1], known)}"
-        raise FileFormatError(problem, file=sections.path, line=kind[0])
+        raise sections.error(f"unknown type {kind[1][:40]!r}; {did_you_mean(kind[1], known)}", kind[0])
     return kind[1].lower() == "multilayer"
 
 
@@ -192,16 +190,14 @@ def _layers(sections: Sections, several: bool) -> tuple[dict[str, bool], list[st
     for line, row in sections.of(LAYERS):
         ends, rest = (row[:2], row[2:]) if several else (row[:1] * 2, row[1:])
         if len(ends) < 2 or not ends[0] or not ends[1]:
-            raise FileFormatError("a layer without a name", file=sections.path, line=line)
+            raise sections.error("a layer without a name", line)
         direction = rest[0].upper() if rest else "UNDIRECTED"
         if direction not in _DIRECTED:
-            problem = f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED"
-            raise FileFormatError(problem, file=sections.path, line=line)
+            raise sections.error(f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED", line)
         name = between(ends[0], ends[1])
         if name in directed:
             shown = " and ".join(repr(end) for end in dict.fromkeys(ends))
-            problem = f"the layer {shown} is here for the second time"
-            raise FileFormatError(problem, file=sections.path, line=line)
+            raise sections.error(f"the layer {shown} is here for the second time", line)
         directed[name] = _DIRECTED[direction]
         if "LOOPS" in (word.upper() for word in rest[1:]):
             loops.append(ends[0])
@@ -223,8 +219,7 @@ def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple
         elif len(row) == 2:
             layer = None
         else:
-            problem = "an attribute needs its name and type, perhaps after a layer"
-            raise FileFormatError(problem, file=sections.path, line=line)
+            raise sections.error("an attribute needs its name and type, perhaps after a layer", line)
         local.setdefault(layer, []).append(row[-2].lower())
     found: dict[str | None, tuple[int, int]] = {}
     for layer, names in local.items():
@@ -247,15 +242,14 @@ def _edges(
     for line, row in sections.of(EDGES):
         if len(row) < needed or not all(row[:needed]):
             wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
-            raise FileFormatError(f"an edge needs {wanted}", file=sections.path, line=line)
+            raise sections.error(f"an edge needs {wanted}", line)
         if several:
             source, layer, target, other = row[:4]
         else:
             (source, target, layer), other = row[:3], row[2]
         for name in (layer, other):
             if directed and name not in known:
-                problem = f"unknown layer {name[:60]!r}; {did_you_mean(name, known)}"
-                raise FileFormatError(problem, file=sections.path, line=line)
+                raise sections.error(f"unknown layer {name[:60]!r}; {did_you_mean(name, known)}", line)
         if layer != other and source == target:
             pillars += 1
             continue
@@ -283,14 +277,13 @@ def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
     for line, row in sections.of(ACTORS):
         if len(row) > len(table.header):
-            problem = f"there are {len(row) - 1} values for {len(names)} attributes of actors"
-            raise FileFormatError(problem, file=sections.path, line=line)
+            raise sections.error(f"there are {len(row) - 1} values for {len(names)} attributes of actors", line)
         table.rows.append(row + [""] * (len(table.header) - len(row)))
         table.lines.append(line)
     present: dict[str, list[str]] = {}
     for line, row in sections.of(NODES):
         if len(row) < 2 or not row[0] or not row[1]:
-            raise FileFormatError("a node needs an actor and a layer", file=sections.path, line=line)
+            raise sections.error("a node needs an actor and a layer", line)
         present.setdefault(row[1], []).append(row[0])
     _take_presence(sections, parsed, present)
     if not sections.of(ACTORS):
@@ -332,4 +325,4 @@ def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[s
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The graph as a file of the type multiplex, or multilayer where layers are coupled, version 3.0."""
-    return {path: sections_of(as_text(graph, NAME, presence=True, couplings=True))}
+    return {path: "".join(_lines(as_text(graph, NAME, presence=True, couplings=True)))}

@@ -19,6 +19,7 @@ from gramme.io.lossy import TextGraph, as_text, edges_of, lossy
 from gramme.io.node_table import AttributeTable, read_attributes
 from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, ends_of, renamed_ends
 from gramme.io.source import beside
+from gramme.io.tables import Table, node_facts
 from gramme.io.text import quote
 from gramme.io.values import format_number
 
@@ -149,14 +150,7 @@ def layer_table(layers: Sequence[str]) -> str:
 
 def node_table(text: TextGraph) -> str:
     """The table of nodes, numbered from 1, with labels and features."""
-    columns = [[str(number) for number in range(1, len(text.nodes) + 1)], text.nodes]
-    header = ["nodeID", _LABEL_OF_NODE]
-    if text.labels is not None:
-        header.append("label")
-        columns.append(text.labels)
-    features = text.features()
-    if features is not None and features:
-        header += [f"feature_{number}" for number in range(1, len(features[0]) + 1)]
-        columns += [list(column) for column in zip(*features, strict=True)]
-    rows = zip(*columns, strict=True)
-    return " ".join(header) + "\n" + "".join(" ".join(map(quote, row)) + "\n" for row in rows)
+    numbers = [str(number) for number in range(1, len(text.nodes) + 1)]
+    columns: Table = {"nodeID": numbers, _LABEL_OF_NODE: text.nodes} | node_facts(text)
+    rows = zip(*columns.values(), strict=True)
+    return " ".join(columns) + "\n" + "".join(" ".join(map(quote, row)) + "\n" for row in rows)

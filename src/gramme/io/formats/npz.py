@@ -20,8 +20,7 @@ from gramme._runtime import free_bytes
 from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
-from gramme.graph.arrays import name_index, smallest_int
-from gramme.graph.node_values import checked_feature_names
+from gramme.graph.arrays import checked_names, name_index, smallest_int
 from gramme.io.atomic import Content
 from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions, ReadReport
@@ -381,7 +380,7 @@ def restored_graph(
         if not np.isfinite(flat[block]).all():
             raise ValueError("some features are not finite numbers")
     whole = MultilayerGraph.__new__(MultilayerGraph)
-    named = checked_feature_names(feature_names, features)
+    named = checked_names(feature_names, features.shape[1])
     whole.__setstate__(graph.__getstate__() | {"features": features, "feature_names": named})
     return whole
 

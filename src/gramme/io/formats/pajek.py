@@ -18,7 +18,7 @@ from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
 from gramme.io.lossy import TextGraph, as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
-from gramme.io.source import beside, check_declared, numbered_lines, read_text
+from gramme.io.source import beside, check_declared, numbered_lines, read_text, tell
 from gramme.io.values import is_whole
 
 from .multiplex import numbered_edges, warn_of_ones
@@ -125,6 +125,12 @@ def _heading(network: _Network, row: str, line: int) -> tuple[str, str]:
             raise network.error("*Vertices needs their number", line)
         check_declared(int(count[0]), "vertices", network.size, network.path, line)
         network.vertices = int(count[0])
+        if len(count) > 1 and _NUMBER.match(count[1]):  # rows and columns of a matrix of persons and events, say
+            tell(
+                f"{network.path.name}: a network of two modes, of which both are nodes here: {count[1]} of the first "
+                "kind, then the others",
+                doubt=True,
+            )
         return section, ""
     if network.vertices is None:
         raise network.error("*Vertices and their number must come first", line)

@@ -89,7 +89,7 @@ def _bytes(table: Table) -> bytes:
     arrow = import_extra("pyarrow", "parquet", "writing Parquet")
     parquet = import_extra("pyarrow.parquet", "parquet", "writing Parquet")
     columns = {}
-    for name, values in zip(table.header, table.columns, strict=True):
+    for name, values in table.items():
         if name == "weight" or name.startswith("feature_"):
             numbers = [float(value) for value in values]
             columns[name] = arrow.array(numbers, type=arrow.float64(), from_pandas=True)
