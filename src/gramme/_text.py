@@ -162,6 +162,24 @@ def rough_duration(seconds: float) -> str:
 DIGITS = 4
 
 
+def plural(count: int, thing: str, ending: str = "s") -> str:
+    """A number of things in words.
+
+    >>> plural(1, "node"), plural(1200, "class", "es")
+    ('1 node', '1,200 classes')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else ending}"
+
+
+def share(value: float, digits: int = 0) -> str:
+    """A share in percent.
+
+    >>> share(0.123), share(0.123, 1)
+    ('12 %', '12.3 %')
+    """
+    return f"{100 * value:.{digits}f} %"
+
+
 def rough_number(value: float) -> str:
     """A number to four digits, with separators and, unless it is tiny or enormous, without an exponent.
 

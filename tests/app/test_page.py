@@ -365,3 +365,47 @@ def test_a_page_without_the_token_shows_nothing(tmp_path: Path) -> None:
         page.call("Page.navigate", url=served.address[:-3] + "xyz")
         page.wait("document.querySelector('main h1') !== null")
         assert "did not let this page in" in page.text("h1")
+
+
+def test_numbers_and_kinds_of_node(tmp_path: Path) -> None:
+    """A column of numbers is predicted, and a table that joins two kinds of thing becomes relations."""
+    ties, _ = write_office(tmp_path, labelled=0)[:2]
+    names = sorted({cell for line in ties.read_text().splitlines()[1:] for cell in line.split(",")[-2:]})
+    income = tmp_path / "income.csv"
+    rows = [f"{one},{100 + 7 * k if k % 2 else ''}" for k, one in enumerate(names)]
+    income.write_text("name,income\n" + "\n".join(rows) + "\n")
+    writes = tmp_path / "writes.csv"
+    pairs = [f"p{k},a{(k % 2) * 20 + (k * j) % 17}" for k in range(40) for j in (1, 2, 3)]
+    writes.write_text("paper,author\n" + "\n".join(dict.fromkeys(pairs)) + "\n")
+    topics = tmp_path / "papers.csv"
+    topics.write_text("paper,topic\n" + "".join(f"p{k},{'xy'[k % 2] if k < 20 else ''}\n" for k in range(40)))
+    with browser(tmp_path / "browser") as page:
+        page.size(1400, 900)
+        with running(tmp_path / "numbers") as served:
+            open_page(page, served)
+            drop(page, [ties, income])
+            page.choose("[aria-label='Role of income']", "number")
+            page.wait("document.querySelector('#read-summary')?.innerText.includes('known numbers')")
+            page.click("#open-plan")
+            page.wait(PICTURED)
+            select_node(page, names[0])
+            page.type("#new-class", "twelve")
+            page.click("#give-new")
+            page.wait("document.querySelector('#messages').innerText.includes('not a number')")
+            page.type("#new-class", "120")
+            page.click("#give-new")
+            page.wait("document.querySelector('#node-label').innerText.includes('120')")
+            fit(page, 1)
+            assert "off on average" in page.text("#fit-accuracy")
+            page.wait("document.querySelector('#node-prediction')?.innerText.includes('90 % interval')")
+            assert serious_violations(page) == []
+        with running(tmp_path / "kinds") as served:
+            page.call("Page.navigate", url="about:blank")
+            open_page(page, served)
+            drop(page, [writes, topics])
+            assert "writes.csv" in page.text(".command")
+            page.click("#open-plan")
+            page.wait(PICTURED)
+            fit(page, 1)
+            assert labels_of(tmp_path / "kinds")["p1"] == "y"
+    assert "--relation paper:author=data/writes.csv" in (tmp_path / "kinds" / "project.json").read_text()

@@ -1,8 +1,10 @@
 """Plans of files and columns, and the options of the command line that they become."""
 
+from pathlib import Path
+
 import pytest
 
-from gramme.app.roles import Plan, edge_options, option_words
+from gramme.app.roles import Plan, option_words, reading_of
 from gramme.errors import DataError
 
 
@@ -56,7 +58,7 @@ def test_a_name_that_looks_like_an_option_stays_a_name() -> None:
         ([], "no file"),
         ("x", "no file"),
         ([{"name": 3}], "names a file"),
-        ([{"name": "a", "role": "boss"}], "one of edges, nodes"),
+        ([{"name": "a", "role": "boss"}], "one of edges, kinds"),
         ([{"name": "a", "role": "edges", "columns": {"x": 3}}], "names and roles"),
         ([{"name": "a", "role": "edges"}, {"name": "a", "role": "edges"}], "twice"),
     ],
@@ -84,8 +86,41 @@ def test_plans_that_cannot_be_read(files: list[tuple[str, str, dict[str, str]]],
 
 def test_columns_of_ties_become_options_where_there_are_such() -> None:
     found = plan(("a.csv", "edges", {"boss": "source", "staff": "target", "hours": "weight"}))
-    known = edge_options()
-    assert set(found.options()) == {known[role] for role in ("source", "target", "weight") if role in known}
-    if known:
-        with pytest.raises(DataError, match="same column"):
-            plan(("a.csv", "edges", {"x": "source"}), ("b.csv", "edges", {"y": "source"})).options()
+    assert found.options() == {"source_column": "boss", "target_column": "staff", "weight": "hours"}
+    with pytest.raises(DataError, match="same column"):
+        plan(("a.csv", "edges", {"x": "source"}), ("b.csv", "edges", {"y": "source"})).options()
+
+
+WRITES = ("writes.csv", "kinds", {"paper": "kind to label", "author": "other kind"})
+
+
+def test_kinds_of_node_become_relations() -> None:
+    found = plan(WRITES, ("papers.csv", "nodes", {"paper": "id", "topic": "label"}))
+    words = found.words(found.options_with_labels("labels.csv"), "data/")
+    assert "--relation paper:author=data/writes.csv --target paper" in " ".join(words)
+    assert reading_of(found.options(), Path("x")).relation == ["paper:author=x/writes.csv"]
+    assert not found.is_table
+    assert found.data() == ["writes.csv"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([WRITES, ("a.csv", "edges", {})], "cannot be read together"),
+        ([("w.csv", "kinds", {"a": "kind to label"})], "choose the two columns"),
+        ([("w.csv", "kinds", {"a": "other kind", "b": "other kind"})], "kind to label"),
+        ([("w.csv", "kinds", {"a:b=/etc/passwd": "kind to label", "c": "other kind"})], "cannot have"),
+    ],
+)
+def test_kinds_that_cannot_be_read(files: list[tuple[str, str, dict[str, str]]], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        plan(*files).options()
+
+
+def test_numbers_are_labels_of_another_kind() -> None:
+    found = plan(("t.csv", "nodes", {"who": "id", "income": "number", "age": "layer"}))
+    assert found.predicts_numbers
+    assert found.options()["label_kind"] == "number"
+    assert found.options_with_labels("labels.csv")["label_kind"] == "number"
+    with pytest.raises(DataError, match="cannot both be predicted"):
+        plan(("t.csv", "nodes", {"x": "label", "income": "number", "age": "layer"})).options()

@@ -136,6 +136,7 @@ def test_the_table_of_nodes_is_searched_and_filtered() -> None:
             "label": None,
             "predicted": None,
             "probability": None,
+            "interval": None,
             "group": None,
             "changed": False,
         }

@@ -12,6 +12,7 @@ from tests.cli.test_said import again
 import gramme
 from gramme.cli.fit_steps import (
     EstimatePlan,
+    FitRequest,
     SetPlan,
     accuracy_told,
     estimate_plan,
@@ -59,7 +60,7 @@ def test_what_is_said():
     every = sets_told(FACTS | {"expected": 1.0, "alone": True})[0]
     assert f"alone was right for all {FACTS['tested']} labels tested" in every
     (few,) = sets_told(FACTS | {"enough": False, "tested": 3})
-    assert "3 labels are too few to promise 95 % (19 are needed)" in few
+    assert "3 labels are too few to guarantee 95 % (19 are needed)" in few
     assert "every set holds that" in sets_told(FACTS | {"unsettled": ["rare"]})[-1]
     assert "none to give a set to" in sets_told(FACTS | {"sizes": {}, "undecided": []})[0]
 
@@ -117,7 +118,7 @@ def test_what_a_person_sees(capsys):
     text = shown(capsys)
     assert "gat on [school]: learned from 10 of 30 nodes in 1.2 s" in text
     assert "predicted the other 20" in text
-    assert "accuracy on 50 held-out nodes: 90.0% (95 % interval 80.0% to 95.0%)" in text
+    assert "accuracy on 50 held-out nodes: 90.0 % (95 % interval 80.0 % to 95.0 %)" in text
     assert text.index("play") < text.index("talk")
     assert "open out/report.html" in text
 
@@ -155,7 +156,7 @@ def test_rare_classes_are_told_first():
         "recall": recall,
     }
     first, second, *_ = accuracy_told(unequal)
-    assert first.startswith("balanced accuracy on 50 held-out nodes: 40.0%")
+    assert first.startswith("balanced accuracy on 50 held-out nodes: 40.0 %")
     assert second.startswith("  identified of each class: class 0: 0 of 10, class 1: 1 of 11")
     assert second.endswith(", ...")
 
@@ -177,7 +178,7 @@ def test_classes_that_were_not_tested_are_named_and_numbers_are_marked_as_classe
 )
 def test_a_model_that_is_no_better_than_a_guess(against, words):
     lines = accuracy_told(ESTIMATE | {"against_guess": against})
-    assert f"  {words} always saying 'a', which is right for 50.0%" in lines
+    assert f"  {words} always saying 'a', which is right for 50.0 %" in lines
     assert not any("always saying" in line for line in accuracy_told(ESTIMATE))
 
 
@@ -190,7 +191,7 @@ def test_against_a_guess_it_is_said_by_what_it_is_judged():
         "recall": {"a": {"found": 48, "nodes": 88}, "b": {"found": 1, "nodes": 2}},
         "against_guess": "unclear",
     }
-    said = "by balanced accuracy not clearly better than always saying 'a', which has 50.0%"
+    said = "by balanced accuracy not clearly better than always saying 'a', which has 50.0 %"
     assert any(said in line for line in accuracy_told(unequal))
 
 
@@ -253,21 +254,11 @@ def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
 
 
 def fitted(graph, folder, *, raw_csv=False, **options):
-    """The outcome of a fit as it is shown."""
-    shown = []
-    fit_graph(
-        graph,
-        Majority(),
-        folder,
-        described={"data": "d", "method": "majority"},
-        plan=EstimatePlan(**options),
-        seed=0,
-        overwrite=False,
-        show=lambda *outcome: shown.append(outcome),
-        raw_csv=raw_csv,
-        silent=True,
+    """The record of a fit and its files."""
+    described = {"data": "d", "method": "majority"}
+    return fit_graph(
+        graph, Majority(), FitRequest(folder, described, EstimatePlan(**options), raw_csv=raw_csv, quiet=True)
     )
-    return shown[0]
 
 
 @pytest.fixture
@@ -277,8 +268,8 @@ def graph():
 
 
 def test_a_fit_ends_in_a_folder_and_a_record(graph, tmp_path):
-    result, _, target, files = fitted(graph, tmp_path / "out", folds=2)
-    assert target == tmp_path / "out"
+    target = tmp_path / "out"
+    result, files = fitted(graph, target, folds=2)
     assert {path.name for path in target.iterdir()} == set(files)
     assert (result["nodes"], result["training_labels"], result["classes"]) == (11, 10, ["a", "b"])
     assert result["estimate"]["kind"] == "cross-validation"
@@ -370,7 +361,7 @@ def test_numbers_are_predicted_with_intervals_and_the_page_says_the_same(
     assert "a linear model of who belongs to which group" in page, "there is nothing but groups"
     for section, shares in (("layers", config["layer_importance"]), ("ingredients", config["ingredients"])):
         part = page.split(f'<section id="{section}"')[1].split("</section>")[0]
-        shown = re.findall(r'<td class="number">([\d.]+)%</td>', part)
+        shown = re.findall(r'<td class="number">([\d.]+) %</td>', part)
         assert shown == [f"{100 * share:.1f}" for share in sorted(shares.values(), reverse=True)]
     assert again(out / "report.html", incomes.parent / "b") == 0
     assert (out / "predictions.csv").read_bytes() == (incomes.parent / "b" / "predictions.csv").read_bytes()
@@ -433,7 +424,7 @@ def test_a_model_of_numbers_predicts_new_rows_and_makes_its_page_again(
     capsys.readouterr()
     page = folder / "report.html"
     halves = (old["high"] - old["low"]) / 2
-    said = re.search(r"For 80% of rows .*? lies within ([\d.]+) of", page.read_text())
+    said = re.search(r"For 80 % of rows .*? lies within ([\d.]+) of", page.read_text())
     assert halves.min() <= float(said[1]) <= halves.max(), "the typical width of the nodes' own"
     assert run("report", folder, "--out", incomes.parent / "same.html") == 0
     assert (incomes.parent / "same.html").read_text() == page.read_text()

@@ -53,13 +53,13 @@ def test_a_rare_class_that_is_never_found_is_said_first(payments: Path, capsys: 
     assert run("fit", payments, *options, "--out", out) == 0
     printed = capsys.readouterr().out.splitlines()
     at = next(k for k, line in enumerate(printed) if "accuracy" in line)
-    assert printed[at].startswith("balanced accuracy by cross-validation on 300 labelled nodes: 50.0%")
+    assert printed[at].startswith("balanced accuracy by cross-validation on 300 labelled nodes: 50.0 %")
     assert "fraud: 0 of 6, ok: 294 of 294" in printed[at + 1]
-    assert "accuracy: 98.0%" in printed[at + 2]
-    said = "by balanced accuracy no better than always saying 'ok', which has 50.0% and is right for 98.0%"
+    assert "accuracy: 98.0 %" in printed[at + 2]
+    said = "by balanced accuracy no better than always saying 'ok', which has 50.0 % and is right for 98.0 %"
     assert said in printed[at + 3]
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert page.index("<strong>50.0%</strong> balanced accuracy") < page.index("98%")
+    assert page.index("<strong>50.0 %</strong> balanced accuracy") < page.index("98 %")
     assert "no better than always saying “ok”" in page
     estimate = json.loads((out / "config.json").read_text())["estimate"]
     assert estimate["against_guess"] == "no better"

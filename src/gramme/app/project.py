@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import shlex
 import shutil
@@ -32,7 +33,7 @@ from gramme.io.atomic import write_files
 from gramme.io.guesses import FileGuess, guess_plan
 
 from .reading import Read, checked_name, csv_text, described_rows, facts, label_texts, read_csv, read_plan
-from .roles import Plan, option_words
+from .roles import Plan
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
@@ -309,7 +310,8 @@ class Project:
         rows = described_rows(plan, self.folder / DATA, names, header[2:])
         cells = zip(names, labels, rows, strict=True)
         content = ([one, label or "", *more] for one, label, more in cells)
-        self.classes = sorted({one for one in labels if one is not None})
+        self.classes = []
+        self.classes = self._with_classes(plan, sorted({one for one in labels if one is not None}))
         self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
         self._write({self.folder / LABELS: csv_text([header, *content])})
         self._save(plan)
@@ -349,7 +351,7 @@ class Project:
         self.data = OpenData(plan, graph, names, labels, extra, list(notes), reading, truth)
         cells = zip(names, labels, extra, strict=True)
         self.data.lines = [csv_text([[name, label or "", *more]]) for name, label, more in cells]
-        self.classes += sorted({one for one in labels if one is not None} - set(self.classes))
+        self.classes = self._with_classes(plan, sorted({one for one in labels if one is not None}))
 
     def _put_aside(self) -> None:
         """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
@@ -409,11 +411,10 @@ class Project:
         for node, wanted in changes:
             if not 0 <= node < len(labels):
                 raise DataError(f"there is no node number {node}")
-            labels[node] = None if wanted is None else checked_label(wanted)
+            labels[node] = None if wanted is None else checked_label(wanted, number=data.plan.predicts_numbers)
             lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
             made.append(node)
-        given = dict.fromkeys(label for node in made if (label := labels[node]) is not None)
-        classes = list(dict.fromkeys([*self.classes, *given]))
+        classes = self._with_classes(data.plan, (labels[node] for node in made))
         if len(classes) > MAX_CLASSES:
             raise DataError(f"there are more than {MAX_CLASSES} different labels")
         header = csv_text([data.plan.labels_header()])
@@ -425,6 +426,12 @@ class Project:
         self.version += 1
         return made
 
+    def _with_classes(self, plan: Plan, labels: Iterable[str | None]) -> list[str]:
+        """The classes and further ones; none where labels are numbers."""
+        if plan.predicts_numbers:
+            return []
+        return list(dict.fromkeys([*self.classes, *(one for one in labels if one is not None)]))
+
     def opened(self) -> OpenData:
         """The open data, or an error that says there are none."""
         if self.data is None:
@@ -434,13 +441,19 @@ class Project:
     def reading_words(self, plan: Plan | None = None) -> list[str]:
         """DATA and the options that read it, as words of the command line in the folder of the project."""
         plan = plan or self.opened().plan
-        data = [f"{DATA}/{name}" for name in plan.data()]
-        return [*data, *option_words(plan.options_with_labels(LABELS))]
+        return plan.words(self.reading_options(plan), f"{DATA}/")
+
+    def reading_options(self, plan: Plan) -> dict[str, Any]:
+        """The options that read a plan with the labels as they stand now."""
+        options = plan.options_with_labels(LABELS)
+        given = [] if self.data is None else [one for one in self.data.labels if one is not None]
+        if given and "label_kind" not in options and all(is_number(one) for one in given):
+            options["label_kind"] = "class"  # as the page shows them
+        return options
 
     def told_command(self, plan: Plan) -> str:
         """The command that reads files by a plan, as the user would write it beside them."""
-        words = [*plan.data(), *option_words(plan.options()), "--out", "result"]
-        return shlex.join(["gramme", "fit", *words])
+        return shlex.join(["gramme", "fit", *plan.words(plan.options()), "--out", "result"])
 
     def next_result(self, kind: str, taken: Iterable[Path] = ()) -> Path:
         """A folder for a new result: its number is that of no other, nor of one that a job is to fill."""
@@ -463,8 +476,16 @@ class Project:
         write_files({path: writer(text) for path, text in files.items()})
 
 
-def checked_label(label: str) -> str:
-    """A label as it is stored; blank, over-long and unprintable ones are refused."""
+def is_number(text: str) -> bool:
+    """Whether a text is a finite number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def checked_label(label: str, *, number: bool = False) -> str:
+    """A label as it is stored; blank, over-long and unprintable ones are refused, and where numbers are, other text."""
     text = " ".join(label.split())
     if not text:
         raise DataError("a label cannot be blank")
@@ -474,6 +495,8 @@ def checked_label(label: str) -> str:
         raise DataError("a label cannot have control characters")
     if text.lower() in ("na", "n/a", "nan", "null", "?", "."):
         raise DataError(f"{text!r} means 'not known' in a file of labels; choose another word")
+    if number and not is_number(text):
+        raise DataError(f"{text!r} is not a number, and numbers are predicted here")
     return text
 
 

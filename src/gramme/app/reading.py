@@ -32,7 +32,8 @@ def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
     """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
     from gramme.cli.data import open_data
 
-    names = [str(folder / checked_name(name)) for name in plan.data()]
+    files = [str(folder / checked_name(name)) for name in plan.data()]
+    names = [] if plan.kinds else files
     with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GrammeWarning)
         if options is None:
@@ -66,7 +67,7 @@ def label_texts(graph: MultilayerGraph) -> list[str | None]:
     """The labels of a graph as text."""
     if graph.labels is None:
         return [None] * graph.num_nodes
-    return [None if one is None else str(one) for one in graph.labels]
+    return [None if one is None else f"{one:.15g}" if isinstance(one, float) else str(one) for one in graph.labels]
 
 
 def described_rows(plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]) -> list[list[str]]:

@@ -3,7 +3,8 @@
 A plan is a list of files with a role each, and roles of their columns:
 
 - ``edges``: a file of ties, in any format that gramme reads; several become a layer each.
-- ``nodes``: a table with a row per person or thing. Beside files of ties it describes their nodes (``--labels``), alone
+- ``kinds``: a table whose rows join two kinds of thing, such as a paper and its author (``--relation``).
+- ``nodes``: a table with a row per person or thing. Beside other files it describes their nodes (``--labels``), alone
   it is the data (``--table``).
 - ``leave out``: nothing.
 
@@ -13,7 +14,7 @@ The plan becomes the options of the command line, so that whatever the app reads
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ from gramme.errors import DataError
 from gramme.io.guesses import FileGuess, edge_roles
 from gramme.io.plain_table import ENDINGS
 
-FILE_ROLES: tuple[str, ...] = ("edges", "nodes", "leave out")
-ROLES = {"table": ("layer", "label", "id", "leave out"), "nodes": ("feature", "layer", "label", "id", "leave out")}
-"""What a column may be of a table that is the data by itself, and of one that describes the nodes of files of ties."""
-EDGE_ROLES = ("source", "target", "weight", "layer", "leave out")
-"""What a column of a file of ties may be."""
+FILE_ROLES: tuple[str, ...] = ("edges", "kinds", "nodes", "leave out")
+ROLES = {
+    "table": ("layer", "label", "number", "id", "leave out"),
+    "nodes": ("feature", "layer", "label", "number", "id", "leave out"),
+    "edges": ("source", "target", "weight", "layer", "leave out"),
+    "kinds": ("kind to label", "other kind", "leave out"),
+}
+"""What a column may be of a table that is the data by itself, of one that describes nodes, and of files that join them.
+
+A label is a class, or a number."""
+_EDGE_OPTIONS = {"source": "source_column", "target": "target_column", "weight": "weight", "layer": "layer_column"}
+"""The fields of ``Reading`` that name columns of ties, by role."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,16 @@ class Plan:
         return [file for file in self.files if file.role == "edges"]
 
     @property
+    def kinds(self) -> list[FilePlan]:
+        """The files that join two kinds of thing."""
+        return [file for file in self.files if file.role == "kinds"]
+
+    @property
+    def predicts_numbers(self) -> bool:
+        """Whether the labels are numbers, and not classes."""
+        return self.nodes is not None and self.nodes.only("number") is not None
+
+    @property
     def nodes(self) -> FilePlan | None:
         """The table of nodes."""
         found = [file for file in self.files if file.role == "nodes"]
@@ -106,17 +124,21 @@ class Plan:
     @property
     def is_table(self) -> bool:
         """Whether the data are a table alone."""
-        return not self.edges and self.nodes is not None
+        return not self.edges and not self.kinds and self.nodes is not None
 
     def data(self) -> list[str]:
-        """The files that are DATA on the command line."""
-        nodes = self.nodes
-        names = [file.name for file in self.edges]
+        """The files that are the data, not what is said about the nodes."""
+        nodes, names = self.nodes, [file.name for file in (*self.edges, *self.kinds)]
         if not names and nodes is not None:
             names = [nodes.name]
         if not names:
             raise DataError("every file is left out; give one a role")
         return names
+
+    def words(self, options: Mapping[str, Any], place: str = "") -> list[str]:
+        """DATA and options as words of the command line; the files are in a folder."""
+        data = [] if self.kinds else [f"{place}{name}" for name in self.data()]
+        return [*data, *option_words(_located(options, place))]
 
     def options(self) -> dict[str, Any]:
         """How the data are read before the project has labels of its own: fields of ``Reading`` and their values.
@@ -126,8 +148,9 @@ class Plan:
         nodes = self.nodes
         if nodes is None:
             return self._edge_options()
-        label, name = nodes.only("label"), nodes.only("id")
-        said: dict[str, Any] = {"label": label, "id": name}
+        said: dict[str, Any] = {"label": self.label_column(), "id": nodes.only("id")}
+        if self.predicts_numbers:
+            said["label_kind"] = "number"
         if self.is_table and not nodes.name.lower().endswith(ENDINGS):
             raise DataError(f"{nodes.name} has labels alone; add a file of ties")
         if self.is_table:
@@ -155,18 +178,28 @@ class Plan:
         nodes = self.nodes
         if nodes is None or self.is_table:
             return ["node", "label"]
-        name, label = nodes.only("id"), nodes.only("label")
         others = [*nodes.having("feature"), *nodes.having("layer")]
-        name = name or _free("node", others)
-        return [name, label or _free("label", [*others, name]), *others]
+        name = nodes.only("id") or _free("node", others)
+        return [name, self.label_column() or _free("label", [*others, name]), *others]
+
+    def label_column(self) -> str | None:
+        """The column of the table of nodes that holds the labels, classes or numbers; None if there is none."""
+        if self.nodes is None:
+            return None
+        label, number = self.nodes.only("label"), self.nodes.only("number")
+        if label and number:
+            raise DataError(f"{self.nodes.name}: {label!r} and {number!r} cannot both be predicted; choose one")
+        return label or number
 
     def _edge_options(self) -> dict[str, Any]:
-        """Which column of the files of ties is what, where that differs from how they are read by themselves."""
+        """Which column of the files is what, where that differs from how they are read by themselves."""
+        if self.kinds:
+            return self._kinds_options()
         said: dict[str, Any] = {}
         for file in self.edges:
             if dict(file.columns) == edge_roles(list(file.columns)):
                 continue  # as it is read anyway
-            for role, option in edge_options().items():
+            for role, option in _EDGE_OPTIONS.items():
                 column = file.only(role)
                 if column is None:
                     continue
@@ -175,6 +208,29 @@ class Plan:
                 said[option] = column
         return said
 
+    def _kinds_options(self) -> dict[str, Any]:
+        """The kinds that each file joins, named like its columns, and the one to label."""
+        if self.edges:
+            raise DataError(f"{self.edges[0].name} and {self.kinds[0].name} cannot be read together; leave one out")
+        relations, targets = [], set()
+        for file in self.kinds:
+            joined = [column for column, role in file.columns.items() if role in ("kind to label", "other kind")]
+            if len(joined) != 2:
+                raise DataError(f"{file.name}: choose the two columns that name the kinds of thing")
+            if any(set(column) & set(":=") for column in joined):
+                raise DataError(f"{file.name}: the name of a kind cannot have : or = in it; rename the column")
+            relations.append(f"{':'.join(joined)}={file.name}")
+            targets |= set(file.having("kind to label"))
+        if len(targets) != 1:
+            raise DataError("choose one column as the kind to label")
+        return {"relation": relations, "target": targets.pop()}
+
+
+def _located(options: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The options with the files of relations in a folder."""
+    relations = [one.replace("=", f"={place}", 1) for one in options.get("relation", ())]
+    return dict(options) | ({"relation": relations} if relations else {})
+
 
 def _free(name: str, taken: Sequence[str]) -> str:
     while name in taken:
@@ -182,20 +238,7 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def edge_options() -> dict[str, str]:
-    """The fields of ``Reading`` that name columns of ties, by role; none where this version has no such options."""
-    wanted = {
-        "source": ("source", "source_column"),
-        "target": ("target_column",),
-        "weight": ("weight", "weight_column"),
-        "layer": ("layer_column",),
-    }
-    known = {one.name for one in fields(Reading)}
-    found = {role: next((n for n in names if n in known), None) for role, names in wanted.items()}
-    return {role: name for role, name in found.items() if name is not None} if found["source"] else {}
-
-
-_SPELLED = {"is_table": "--table", "source_format": "--from", "source_column": "--source"}
+_SPELLED = {"is_table": "--table", "source_column": "--source"}
 
 
 def option_words(options: Mapping[str, Any]) -> list[str]:
@@ -218,7 +261,9 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
 
 def reading_of(options: Mapping[str, Any], folder: Path) -> Reading:
     """The same options for reading within this process; files are looked for in a folder."""
-    said = dict(options)
+    said = _located(options, f"{folder}/")
     if "labels" in said:
         said["labels"] = folder / said["labels"]
+    if "target" in said:
+        said["target_kind"] = said.pop("target")
     return Reading(**said)

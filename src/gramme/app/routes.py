@@ -49,7 +49,7 @@ from gramme.errors import DataError, GrammeError
 from . import sending, views
 from .jobs import Jobs
 from .project import DATA, INCOMING, RESULTS, OpenData, Project
-from .roles import EDGE_ROLES, ROLES, Plan, edge_options
+from .roles import ROLES, Plan
 from .server import REPORT_POLICY, STATIC, Tickets
 
 MAX_BODY_BYTES, MAX_UPLOAD_BYTES, MAX_FILES = 8 << 20, 1 << 30, 200
@@ -93,9 +93,9 @@ class Api:
             "open": data is not None,
             "problem": project.problem,
             "classes": project.classes,
+            "numbers": data is not None and data.plan.predicts_numbers,
             "can_undo": project.can_undo,
             "results": self.results.records(),
-            "commands": sorted(available_commands()),
             "methods": METHODS,
         }
         if data is not None:
@@ -119,7 +119,7 @@ class Api:
             "current": project.current_guesses(),
             "facts": facts,
             "datasets": known,
-            "roles": ROLES | {"edges": EDGE_ROLES if edge_options() else ()},
+            "roles": ROLES,
             "folder": str(project.folder),
         }
 
@@ -168,19 +168,19 @@ class Api:
         """GET /api/values: codes of label, prediction, certainty, group and change, in the order of the picture."""
         data = self.project.opened()
         nodes = self._drawn(data).nodes
-        classes = list(self.project.classes)
+        ranges = _ranges(data)
+        classes = list(self.project.classes) if ranges is None else list(ranges.names)
+        labels = data.labels if ranges is None else [ranges.label(one) for one in data.labels]
         fit, before = self._fit(query, "fit", data), self._fit(query, "before", data)
         for found in (fit, before):
             classes += [one for one in (found.classes if found else ()) if one not in classes]
         code = {name: number for number, name in enumerate(classes)}
-        answer: Answer = {
-            "classes": classes,
-            "label": [code.get(data.labels[node] or "", -1) for node in nodes.tolist()],
-        }
+        answer: Answer = {"classes": classes, "label": [code.get(labels[node] or "", -1) for node in nodes.tolist()]}
         if fit is not None:
             lookup = np.array([code[name] for name in fit.classes] or [-1])
             answer["predicted"] = lookup[fit.predicted][nodes].tolist()
-            answer["probability"] = np.nan_to_num(fit.probability[nodes]).round(4).tolist()
+            if fit.interval is None:
+                answer["probability"] = np.nan_to_num(fit.probability[nodes]).round(4).tolist()
         if fit is not None and before is not None:
             answer["changed"] = views.compared(before, fit)[nodes].astype(int).tolist()
         groups = self._groups(query, data)
@@ -218,7 +218,7 @@ class Api:
                 one["nodes"] = views.node_records(table.iloc[one["nodes"]])
         answer: Answer = views.node_records(table.iloc[[node]])[0] | {"layers": layers}
         fit = self._fit(query, "fit", data)
-        if fit is not None:
+        if fit is not None and fit.interval is None:
             chances = zip(fit.classes, fit.probabilities[node].tolist(), strict=True)
             answer["probabilities"] = [{"class": one, "probability": p} for one, p in chances]
         if data.truth is not None:
@@ -230,7 +230,7 @@ class Api:
         return views.node_table(data.names, data.labels, fit, before, self._groups(query, data))
 
     def _fit(self, query: Answer, key: str, data: OpenData) -> views.Predictions | None:
-        return self.results.predictions(query[key], len(data.names)) if query.get(key) else None
+        return self.results.predictions(query[key], len(data.names), _ranges(data)) if query.get(key) else None
 
     def _groups(self, query: Answer, data: OpenData) -> list[str] | None:
         if not query.get("groups"):
@@ -269,13 +269,12 @@ class Api:
         kind = _text(body, "kind")
         if kind not in KINDS:
             raise DataError(f"there is no such job; known: {', '.join(KINDS)}")
-        if kind not in available_commands():
-            raise DataError(f"this version of gramme has no command 'gramme {kind}'")
         if self.jobs.busy(kind):
             raise DataError(f"gramme {kind} is running already; wait for it, or stop it")
         target = self.project.next_result(kind, self.jobs.targets())
         words = [kind, *self.project.reading_words(), "--out", f"{RESULTS}/{target.name}"]
-        words += [*job_options(kind, body), "--json"]
+        numbers = self.project.opened().plan.predicts_numbers
+        words += [*job_options(kind, {} if numbers else body), "--json"]
         return self.jobs.submit(kind, words, target).as_dict()
 
     def stop(self, number: str, query: Answer) -> Answer:
@@ -322,7 +321,7 @@ class Api:
             answer["count"] = int(nodes.size)
             answer["mean_before"] = views.mean_certainty(before)
             answer["mean_after"] = views.mean_certainty(after)
-            old, new, names = before.names, after.names, data.names
+            old, new, names = before.shown, after.shown, data.names
             answer["nodes"] = [
                 {"node": node, "name": names[node], "before": old[node], "after": new[node]}
                 for node in ranked[:PAGE_ROWS].tolist()
@@ -349,11 +348,9 @@ def job_options(kind: str, body: Answer) -> list[str]:
     return [*words, *({"ask": ["--count", "10"], "links": ["--top", "100"]}.get(kind, []))]
 
 
-def available_commands() -> set[str]:
-    """The commands that this version of gramme has."""
-    from gramme.cli.app import app
-
-    return {str(command.name) for command in app.registered_commands}
+def _ranges(data: OpenData) -> views.Ranges | None:
+    """The ranges of labels that are numbers; None where they are classes."""
+    return views.Ranges(data.labels) if data.plan.predicts_numbers else None
 
 
 def _is_here(name: str) -> bool:

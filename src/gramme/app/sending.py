@@ -97,8 +97,8 @@ def script(project: Project, results: Results) -> str:
 def snippet(project: Project, results: Results, result: str) -> str:
     """Python that makes the same predictions, to be run in the folder of the project."""
     plan = project.opened().plan
-    options = plan.options_with_labels(LABELS)
-    method, seed = "GrammeAuto", 0
+    options = project.reading_options(plan)
+    method, seed = "GrammeRegressor" if plan.predicts_numbers else "GrammeAuto", 0
     if result:
         config = json.loads(results.path(result, "config.json").read_text(encoding="utf-8"))
         seed = int(config.get("seed", 0))
@@ -108,19 +108,24 @@ def snippet(project: Project, results: Results, result: str) -> str:
         said: dict[str, Any] = {key: options[key] for key in ("label", "id", "columns") if key in options}
         text = [one for one in (said.get("id"), said.get("label")) if one]
         kinds = f", dtype={dict.fromkeys(text, str)!r}".replace("<class 'str'>", "str") if text else ""
+        value = "float(label)" if plan.predicts_numbers else "label"
         read = [
             "import pandas as pd",
             f"table = pd.read_csv({data[0]!r}{kinds})",
             f"graph = gramme.MultilayerGraph.from_table(table, {_arguments(said)})",
             f"known = pd.read_csv({LABELS!r}, dtype=str)",
-            "labels = dict(known.dropna().itertuples(index=False, name=None))",
+            f"labels = {{name: {value} for name, label in known.dropna().to_numpy()}}",
             "names = [str(node) for node in graph.nodes]",
             "model = gramme.METHOD(random_state=SEED).fit(graph, [labels.get(name) for name in names])",
         ]
     else:
-        source = repr(data[0] if len(data) == 1 else data)
+        source, reader = repr(data[0] if len(data) == 1 else data), "gramme.read"
+        if plan.kinds:
+            relations = [one.split("=", 1)[0].split(":") for one in options.pop("relation")]
+            source = repr({tuple(kinds): file for kinds, file in zip(relations, data, strict=True)})
+            reader = "gramme.io.read_relations"
         read = [
-            f"graph = gramme.read({source}, {_arguments(options)})",
+            f"graph = {reader}({source}, {_arguments(options)})",
             "model = gramme.METHOD(random_state=SEED).fit(graph)",
         ]
     lines = ["import gramme", *read, "print(model.predict()[:10], model.layer_importance_)"]

@@ -5,6 +5,7 @@ Nothing is learned here; all numbers come from the graph and from the files that
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -17,10 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._text import number_within, rough_number
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.graph.layout import node_positions
+from gramme.report.page.network import fair_share
 
 MAX_DRAWN_NODES = 20_000
 """Nodes that a picture shows; of more, those with a label and a random sample of the others."""
@@ -83,26 +86,25 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     drawn_graph = MultilayerGraph(dict(layers), num_nodes=chosen.size)
     places = [node_positions(drawn_graph).astype(np.float32)]
     points, records, drawn = chosen.size, [], []
-    sizes = [_line_count(layer) for layer in layers.values()]
+    inside = {name: layer.incidence() for name, layer in layers.items()}
+    sizes = [layers[name].num_edges if one is None else one.nnz for name, one in inside.items()]
     bound = fair_share(sizes, MAX_DRAWN_LINES)
-    for (name, layer), size in zip(layers.items(), sizes, strict=True):
-        inside = layer.incidence()
-        if inside is None:
-            edges = layer.to_edges()
-            kept = _sample(size, bound, random)
+    for (name, members), size in zip(inside.items(), sizes, strict=True):
+        kept = _sample(size, bound, random)
+        if members is None:
+            edges = layers[name].to_edges()
             pairs = np.stack([edges.source[kept], edges.target[kept]], axis=1)
         else:
-            member = np.repeat(np.arange(chosen.size), np.diff(inside.indptr))
-            group = inside.indices.astype(np.int64)
-            many = np.maximum(np.bincount(group, minlength=inside.shape[1]), 1)
+            member = np.repeat(np.arange(chosen.size), np.diff(members.indptr))
+            group = members.indices.astype(np.int64)
+            many = np.maximum(np.bincount(group, minlength=members.shape[1]), 1)
             sums = [np.bincount(group, places[0][member, axis], many.size) for axis in (0, 1)]
             places.append((np.stack(sums, axis=1) / many[:, None]).astype(np.float32))
-            kept = _sample(size, bound, random)
             pairs = np.stack([member[kept], points + group[kept]], axis=1)
-            points += inside.shape[1]
+            points += members.shape[1]
         drawn.append(pairs.astype(np.uint32))
         records.append(
-            {"name": name, "kind": "edges" if inside is None else "groups", "lines": int(pairs.shape[0]), "of": size}
+            {"name": name, "kind": "edges" if members is None else "groups", "lines": int(pairs.shape[0]), "of": size}
         )
     return Picture(chosen, np.concatenate(places), records, drawn, graph.num_nodes)
 
@@ -117,25 +119,6 @@ def drawn_nodes(total: int, labelled: NDArray[np.bool_], random: np.random.Gener
     others = np.setdiff1d(np.arange(total), first)
     rest = random.choice(others, MAX_DRAWN_NODES - first.size, replace=False)
     return np.sort(np.concatenate([first, rest]))
-
-
-def fair_share(sizes: Sequence[int], most: int) -> int:
-    """The largest bound per layer under which all layers together keep at most ``most``.
-
-    >>> fair_share([10, 100, 1000], 300)
-    190
-    """
-    left, among = most, len(sizes)
-    for size in sorted(sizes):
-        if size * among > left:
-            return left // among
-        left, among = left - size, among - 1
-    return max(sizes, default=0)
-
-
-def _line_count(layer: Any) -> int:
-    inside = layer.incidence()
-    return int(layer.num_edges if inside is None else inside.nnz)
 
 
 def _sample(size: int, most: int, random: np.random.Generator) -> Indices:
@@ -184,18 +167,57 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a fit said about every node, in the order of the graph; ``probabilities`` has a column per class."""
+    """What a fit said about every node, in the order of the graph; ``probabilities`` has a column per class.
+
+    Where numbers are predicted, classes are ranges of them, and ``shown`` and ``interval`` are the numbers as text.
+    """
 
     classes: tuple[str, ...]
     probabilities: NDArray[np.float64]
     predicted: NDArray[np.int64]
     probability: NDArray[np.float64]
     known: NDArray[np.bool_]
+    shown: Sequence[str]
+    interval: Sequence[str] | None = None
 
     @property
     def names(self) -> NDArray[np.object_]:
         """The predicted class of every node."""
         return np.array(self.classes, dtype=object)[self.predicted]
+
+
+class Ranges:
+    """Numbers as classes: those known cut into at most five ranges with equally many in each."""
+
+    def __init__(self, labels: Sequence[str | None]) -> None:
+        known = [float(one) for one in labels if one is not None]
+        self.cuts = np.unique(np.quantile(known, [0.2, 0.4, 0.6, 0.8])) if known else np.zeros(0)
+        words = [rough_number(cut) for cut in self.cuts]
+        between = [f"{low} to {high}" for low, high in itertools.pairwise(words)]
+        self.names = [f"below {words[0]}", *between, f"{words[-1]} or more"] if words else ["any number"]
+
+    def of(self, values: Any) -> Indices:
+        """The range of each number."""
+        return np.digitize(np.asarray(values, dtype=np.float64), self.cuts)
+
+    def label(self, text: str | None) -> str | None:
+        """The range of a label."""
+        return None if text is None else self.names[int(self.of(float(text)))]
+
+    def predictions(self, table: pd.DataFrame) -> Predictions:
+        """The predictions of a fit of numbers."""
+        low, value, high = (table[column].astype(float) for column in ("low", "predicted", "high"))
+        codes, half = self.of(value), (high - low) / 2
+        known = (table["known"] != "").to_numpy()
+        shown = [rough_number(one) for one in value]
+        interval = [
+            f"{number_within(one - wide, wide)} to {number_within(one + wide, wide)}"
+            if np.isfinite(wide)
+            else "anything"
+            for one, wide in zip(value, half, strict=True)
+        ]
+        unknown = np.full((len(table), len(self.names)), np.nan)
+        return Predictions(tuple(self.names), unknown, codes, unknown[:, 0], known, shown, interval)
 
 
 class Results:
@@ -232,11 +254,14 @@ class Results:
                 found.append({"name": name, "kind": name.partition("-")[2], "broken": str(error)})
         return found
 
-    def predictions(self, name: str, nodes: int) -> Predictions:
-        """What a fit said; an error if it was about another graph."""
-        found: Predictions = self._once(name, "predictions.csv", _predictions)
-        if len(found.predicted) != nodes:
+    def predictions(self, name: str, nodes: int, ranges: Ranges | None = None) -> Predictions:
+        """What a fit said, of numbers in ranges; an error if it was about another graph or another kind of label."""
+        table = self.table(name)
+        if len(table) != nodes or ("low" in table.columns) != (ranges is not None):
             raise DataError(f"the result {name} is about other data")
+        if ranges is not None:
+            return ranges.predictions(table)
+        found: Predictions = self._once(name, "predictions.csv", _predictions)
         return found
 
     def table(self, name: str) -> pd.DataFrame:
@@ -269,6 +294,8 @@ def _result_record(path: Path) -> dict[str, Any]:
         "accuracy": estimate.get("accuracy"),
         "interval": estimate.get("accuracy_ci95"),
         "guess": (estimate.get("guess") or {}).get("accuracy"),
+        "r2": config.get("r2"),
+        "error": rough_number(config["mean_absolute_error"]) if "mean_absolute_error" in config else None,
         "seconds": config.get("seconds"),
         "explanation": config.get("explanation"),
         "files": sorted(one.name for one in path.parent.iterdir()),
@@ -282,8 +309,8 @@ def _predictions(path: Path) -> Predictions:
         raise DataError(f"{path.name} has no probabilities of classes")
     numbers = table[columns].apply(pd.to_numeric).to_numpy(dtype=np.float64)
     classes = tuple(name.removeprefix("probability_") for name in columns)
-    known = (table["known"] != "").to_numpy()
-    return Predictions(classes, numbers, numbers.argmax(axis=1), numbers.max(axis=1), known)
+    known, codes = (table["known"] != "").to_numpy(), numbers.argmax(axis=1)
+    return Predictions(classes, numbers, codes, numbers.max(axis=1), known, [classes[code] for code in codes])
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -308,7 +335,8 @@ def sorted_rows(table: pd.DataFrame, by: str | None, *, descending: bool) -> pd.
     if by is None or by not in table.columns:
         return table[::-1] if descending else table
     values = table[by].replace("", None)
-    numbers = pd.to_numeric(values, errors="coerce")
+    plain = values.map(lambda one: one.replace(",", "") if isinstance(one, str) else one)
+    numbers = pd.to_numeric(plain, errors="coerce")
     keys = numbers if numbers.notna().sum() == values.notna().sum() else values.str.casefold()
     order = keys.sort_values(ascending=not descending, kind="stable", na_position="last").index
     return table.loc[order]
@@ -326,8 +354,9 @@ def node_table(
         {
             "name": pd.Series(names, dtype=object),
             "label": pd.Series(list(labels), dtype=object),
-            "predicted": pd.Series(None if fit is None else fit.names, index=range(len(names)), dtype=object),
+            "predicted": pd.Series(None if fit is None else fit.shown, index=range(len(names)), dtype=object),
             "probability": np.nan if fit is None else fit.probability,
+            "interval": pd.Series(None if fit is None else fit.interval, index=range(len(names)), dtype=object),
             "group": pd.Series(groups, index=range(len(names)), dtype=object),
             "changed": False if fit is None or before is None else compared(before, fit),
         }
@@ -358,5 +387,6 @@ def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:
 
 
 def mean_certainty(fit: Predictions) -> float | None:
-    """The mean certainty on nodes whose label the fit did not know; None if it knew all."""
-    return float(fit.probability[~fit.known].mean()) if (~fit.known).any() else None
+    """The mean certainty on nodes whose label the fit did not know; None if it knew all, or predicts numbers."""
+    unknown = fit.probability[~fit.known]
+    return float(unknown.mean()) if unknown.size and fit.interval is None else None

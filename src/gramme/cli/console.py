@@ -95,13 +95,8 @@ _WORDS = ("alloc", "overflow")
 def bounded_memory(advice: str, *, most: int | None = None) -> Iterator[None]:
     """Within this a lack of memory is a :class:`DataError` that gives the advice.
 
-    Parameters
-    ----------
-    advice : str
-        What needs less.
-    most : int, optional
-        Bytes that may be taken beyond what is in use; what is free if not given. On other systems than Linux there
-        is no limit but what the system sets.
+    At most so many bytes may be taken beyond what is in use, what is free if not given; on other systems than Linux
+    there is no limit but what the system sets.
     """
     try:
         with _limited(most):
@@ -143,13 +138,7 @@ def _limited(most: int | None) -> Iterator[None]:
 def check_not_read(target: Path, sources: Iterable[str | Path], read: Reading | None = None) -> None:
     """Refuse a target that is one of the files a command reads, or a folder that holds one.
 
-    Parameters
-    ----------
-    target : Path
-    sources : iterable of str or Path
-        Files; other words (names of datasets, addresses) are passed over.
-    read : Reading, optional
-        What else is read: the file of labels, those of relations.
+    Sources that are no files (names of datasets, addresses) are passed over; ``read`` names others.
     """
     every = [Path(source) for source in sources]
     if read is not None:

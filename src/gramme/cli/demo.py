@@ -26,9 +26,12 @@ def demo(
 ) -> None:
     """Do what gramme fit does, on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
     with loading():
-        from . import fit_steps
+        from gramme.methods import method
+        from gramme.report import check_target
 
-    fit_steps.check_target(target, overwrite=True)
+        from .fit_steps import FitRequest, estimate_plan, fit_graph
+
+    check_target(target, overwrite=True)
     graph = gramme.datasets.load("balance_scale")
     messages.print(escape(repr(graph)))
     messages.print(
@@ -36,21 +39,11 @@ def demo(
         f"tips; the labels of {HELD_OUT} of them are held out."
     )
     with warnings_as_notes():
-        fit_steps.fit_graph(
-            graph,
-            fit_steps.method(DEFAULT_METHOD).estimator(random_state=seed),
-            target,
-            described={
-                "data": "balance_scale",
-                "method": DEFAULT_METHOD,
-                "seed": seed,
-                "command": shlex.join([*FIT, "--seed", str(seed), "--out", str(target)]),
-            },
-            plan=fit_steps.estimate_plan(HELD_OUT, None, wanted=True),
-            seed=seed,
-            overwrite=True,
-            show=fit_steps.print_result,
-        )
+        command = shlex.join([*FIT, "--seed", str(seed), "--out", str(target)])
+        described = {"data": "balance_scale", "method": DEFAULT_METHOD, "seed": seed, "command": command}
+        plan = estimate_plan(HELD_OUT, None, wanted=True)
+        request = FitRequest(target, described, plan, seed=seed, overwrite=True)
+        fit_graph(graph, method(DEFAULT_METHOD).estimator(random_state=seed), request)
 
 
 def methods() -> None:

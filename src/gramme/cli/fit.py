@@ -7,7 +7,7 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ from .options import (
     Reading,
     Seed,
     command_line,
+    make_model,
     takes_reading_options,
 )
 
@@ -127,26 +128,30 @@ def fit(
     if target is None:
         raise DataError("say with --out which folder to write the results to, or --dry-run to only look")
     with loading():
+        from gramme.methods import method
+        from gramme.report import check_target
+
         from . import fit_steps
         from .data import open_data
+        from .distributed_fit import DistributedFit, is_first_process
         from .table import given_columns
 
     if keep_columns and not (read.is_table and len(data) == 1):
         raise DataError("--keep-columns repeats the columns of a table; it goes with --table")
     plan = fit_steps.estimate_plan(holdout, folds, wanted=estimate)
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
-    if fit_steps.is_first_process():
-        fit_steps.check_target(target, overwrite=overwrite)
+    if is_first_process():
+        check_target(target, overwrite=overwrite)
         check_not_read(target, data, read)
-    together = fit_steps.DistributedFit.of(data, read, workers, backend, resume=resume)
+    together = DistributedFit.of(data, read, workers, backend, resume=resume)
     described = {
         "data": " ".join(data) or " ".join(read.relation or ()),
         "seed": seed,
         "command": command_line(context),
     }
     numbers = read.label_kind == "number"
-    job = None
     wanted = [*settings, *([] if budget is None else [f"budget={budget}"])]
+    model: Any
     if numbers:
         refused = {
             f"--method {method_name}": method_name != DEFAULT_METHOD,
@@ -155,15 +160,13 @@ def fit(
             "--class-weight": class_weight,
             "--coverage-by-class": coverage_by_class,
         }
-        for option, given in refused.items():
-            if given:
-                raise DataError(f"{option} is for classes; leave it out with --label-kind number")
-        regressor = fit_steps.make_regressor(wanted, seed=seed, device=device)
+        _refuse(refused, "is for classes; leave it out with --label-kind number")
+        model = fit_steps.make_regressor(wanted, seed=seed, device=device)
     else:
-        chosen = fit_steps.method(method_name)
+        chosen = method(method_name)
         if budget is not None and "budget" not in chosen.create().get_params():
             raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen.name} has no such setting")
-        model = fit_steps.make_model(chosen, wanted, random_state=seed, device=device, progress=False)
+        model = make_model(chosen, wanted, random_state=seed, device=device, progress=False)
         described |= {"method": chosen.name} | ({} if class_weight is None else {"class_weight": class_weight})
     if label_separator is not None:
         alone = {
@@ -171,11 +174,10 @@ def fit(
             "--coverage": coverage,
             "--folds": folds,
             "--class-weight": class_weight,
-            "--label-kind number": numbers or None,
+            "--label-kind number": numbers,
         }
-        for option, asked in alone.items():
-            if asked is not None:
-                raise DataError(f"{option} is for one label per node; leave it out with --label-separator")
+        _refuse(alone, "is for one label per node; leave it out with --label-separator")
+    job = None
     if together is not None:
         job = together.job(
             target=str(target),
@@ -203,54 +205,35 @@ def fit(
         if not quiet:
             opened.tell()
         described |= opened.described(read.label)
+        request = fit_steps.FitRequest(
+            target,
+            described,
+            plan,
+            sets=sets,
+            seed=seed,
+            embedding=embedding,
+            raw_csv=raw_csv,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+            given=given_columns(Path(data[0]), read) if keep_columns else None,
+            all_classes=all_classes or None,
+        )
         if together is not None and job is not None:
             together.run_on(job, opened.graph, described)
         elif label_separator is not None:
-            fit_steps.fit_label_sets(
-                opened.graph,
-                model,
-                target,
-                described=described | {"label_separator": label_separator},
-                separator=label_separator,
-                plan=plan,
-                seed=seed,
-                raw_csv=raw_csv,
-                overwrite=overwrite,
-                quiet=quiet,
-                as_json=as_json,
-            )
+            fit_steps.fit_label_sets(opened.graph, model, request, label_separator)
         elif numbers:
-            fit_steps.fit_numbers(
-                opened.graph,
-                regressor,
-                target,
-                described,
-                coverage=None if sets is None else sets.coverage,
-                holdout=plan.share,
-                seed=seed,
-                raw_csv=raw_csv,
-                overwrite=overwrite,
-                quiet=quiet,
-                as_json=as_json,
-                given=given_columns(Path(data[0]), read) if keep_columns else None,
-            )
+            fit_steps.fit_numbers(opened.graph, model, request)
         else:
-            fit_steps.fit_graph(
-                opened.graph,
-                model,
-                target,
-                described=described,
-                plan=plan,
-                sets=sets,
-                seed=seed,
-                embedding=embedding,
-                raw_csv=raw_csv,
-                overwrite=overwrite,
-                show=fit_steps.printer(as_json=as_json, quiet=quiet),
-                silent=quiet or as_json,
-                given=given_columns(Path(data[0]), read) if keep_columns else None,
-                all_classes=all_classes or None,
-            )
+            fit_steps.fit_graph(opened.graph, model, request)
+
+
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    """Refuse the first option that was given."""
+    for option, given in options.items():
+        if given:
+            raise DataError(f"{option} {reason}")
 
 
 @takes_reading_options
@@ -282,11 +265,13 @@ def predict(
         model_path = model_path / "model.safetensors"
     check_not_read(target, [model_path, *data], read)
     with loading():
+        from gramme.methods import load
+
         from . import fit_steps
         from .data import open_again
 
     with warnings_as_notes():
-        model = fit_steps.load(model_path)
+        model = load(model_path)
         opened = open_again(data, fit_steps.table_record(model_path), read)
         opened.tell()
         fit_steps.write_predictions(

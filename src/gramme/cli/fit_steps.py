@@ -18,7 +18,8 @@ from rich.table import Table
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
-from gramme._text import escape, json_text, rough_number
+from gramme._text import escape, json_text, plural, rough_number
+from gramme._text import share as percent
 from gramme.errors import DataError, FileFormatError
 from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS, EstimatePlan, fit_with_estimate
 from gramme.evaluation.estimate import set_facts
@@ -26,25 +27,23 @@ from gramme.evaluation.splits import hold_out
 from gramme.graph import MultilayerGraph
 from gramme.graph.table import TablePlan
 from gramme.io.values import require_proper
-from gramme.methods import GrammeRegressor, MultiLabelClassifier, NodeClassifier, load, method
+from gramme.methods import GrammeRegressor, MultiLabelClassifier, NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.explain import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels, labels_within
 from gramme.methods.multilabel import known_label_sets, multilabel_scores
-from gramme.methods.persistence import to_json
 from gramme.methods.regression.base import explained, known_numbers
-from gramme.report import check_target, fill_fit_folder, layer_table, prediction_table
-from gramme.report.folder import output_folder
+from gramme.report import fill_fit_folder, layer_table, prediction_table
+from gramme.report.folder import OutputFolder, output_folder
 from gramme.report.page.fit_facts import untested_classes
-from gramme.report.page.html import class_text
-from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data, render_numbers
-from gramme.report.result_folders import versions
+from gramme.report.page.html import class_text, render
+from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data
+from gramme.report.result_folders import plain_parameters, versions, write_settings
 from gramme.report.tables import number_table, with_columns, with_sets, write_csv
 
 from .console import bounded_memory, messages, note, out
-from .distributed_fit import DistributedFit, is_first_process
-from .options import make_model, set_parameters
+from .options import set_parameters
 from .table import describe
 
 # Prediction sets on the command line: what ``--coverage`` asks for, and what is printed about
@@ -95,7 +94,7 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
     share = f"{100 * facts['coverage']:g} %"
     if not facts["enough"]:
         return [
-            f"sets of classes: {facts['tested']:,} labels are too few to promise {share} ({facts['needed']:,} are "
+            f"sets of classes: {facts['tested']:,} labels are too few to guarantee {share} ({facts['needed']:,} are "
             "needed), so every set holds all classes"
         ]
     how = " of each class" if facts["by_class"] else ""
@@ -117,7 +116,7 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
         lines.append(f"  undecided: {', '.join(named)}{more}")
     if facts["unsettled"]:
         lines.append(
-            f"  too few labels to promise it in {', '.join(facts['unsettled'][:5])}"
+            f"  too few labels to guarantee it in {', '.join(facts['unsettled'][:5])}"
             f"{', ...' if len(facts['unsettled']) > 5 else ''}: every set holds that"
         )
     return lines
@@ -132,35 +131,36 @@ Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
 
 
 def printer(*, as_json: bool, quiet: bool) -> Show:
-    """How the outcome of a fit is shown."""
-    if as_json:
-        return _print_json
-    return _print_nothing if quiet else print_result
+    """How the outcome of a fit is shown: as JSON, not at all, or in words."""
+
+    def show(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
+        if as_json:
+            shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
+            typer.echo(json_text(result | {"layer_importance": shares, "out": str(target), "files": files}))
+        elif not quiet:
+            _print_result(result, layers, target, files)
+
+    return show
 
 
-def print_result(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
-    """What a person sees after a fit."""
+def _print_result(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
     predicted = result["nodes"] - result["training_labels"]
-    out.print(
-        escape(
-            f"{result['method']} on {result['data']}: learned from {result['training_labels']:,} of "
-            f"{result['nodes']:,} nodes in {result['seconds']:.1f} s and predicted the other {predicted:,}"
-            if predicted
-            else f"{result['method']} on {result['data']}: learned from all {result['nodes']:,} nodes in "
-            f"{result['seconds']:.1f} s; every node has a label, so there is none left to predict"
-        )
-    )
-    for line in accuracy_told(result["estimate"], result.get("classes", ())):
+    if predicted:
+        known = f"{result['training_labels']:,} of {result['nodes']:,} nodes in {result['seconds']:.1f} s"
+        whom = f"{known} and predicted the other {predicted:,}"
+    else:
+        known = f"all {result['nodes']:,} nodes in {result['seconds']:.1f} s"
+        whom = f"{known}; every node has a label, so there is none left to predict"
+    lines = [f"{result['method']} on {result['data']}: learned from {whom}"]
+    lines += accuracy_told(result["estimate"], result.get("classes", ()))
+    lines += sets_told(result["sets"]) if "sets" in result else []
+    lines += [f"made of: {result['explanation']}"] if "explanation" in result else []
+    for line in lines:
         out.print(escape(line))
-    for line in sets_told(result["sets"]) if "sets" in result else []:
-        out.print(escape(line))
-    if "explanation" in result:
-        out.print(escape(f"made of: {result['explanation']}"))
     if layers is not None:
         out.print(_layers(layers))
     out.print(escape(f"in {target}: {', '.join(files)}"))
-    best = "report.html" if "report.html" in files else "predictions.csv"
-    out.print(escape(f"open {target / best}"))
+    out.print(escape(f"open {target / ('report.html' if 'report.html' in files else 'predictions.csv')}"))
 
 
 def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list[str]:
@@ -173,12 +173,13 @@ def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list
         "cross-fitting": f"by cross-fitting on {estimate['nodes']:,} labelled nodes",
     }[estimate["kind"]]
     low, high = estimate["accuracy_ci95"]
-    plain = f"{estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})"
+    plain = f"{percent(estimate['accuracy'], 1)} (95 % interval {percent(low, 1)} to {percent(high, 1)})"
     lines = [f"accuracy {where}: {plain}"]
     if estimate["unequal_classes"]:
         low, high = estimate["balanced_accuracy_ci95"]
         lines = [
-            f"balanced accuracy {where}: {estimate['balanced_accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})",
+            f"balanced accuracy {where}: {percent(estimate['balanced_accuracy'], 1)} "
+            f"(95 % interval {percent(low, 1)} to {percent(high, 1)})",
             f"  identified of each class: {_recalls(estimate['recall'])}",
             f"  accuracy: {plain}",
         ]
@@ -191,10 +192,10 @@ def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list
     if estimate["against_guess"] != "better":
         word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
         always = f"{word} than always saying {guess['class']!r}, which"
-        right = f"is right for {guess['accuracy']:.1%}"
+        right = f"is right for {percent(guess['accuracy'], 1)}"
         if estimate["unequal_classes"]:
             blind = 1 / len(estimate["recall"])
-            lines.append(f"  by balanced accuracy {always} has {blind:.1%} and {right}")
+            lines.append(f"  by balanced accuracy {always} has {percent(blind, 1)} and {right}")
         else:
             lines.append(f"  {always} {right}")
     return [*lines, f"  {estimate['note']}"]
@@ -224,20 +225,10 @@ def _layers(layers: pd.DataFrame) -> Table:
     bars = min(max(room, MIN_BAR), MAX_BAR)
     for name, row in zip(names, rows, strict=True):
         bar = "█" * round(bars * row["importance"] / longest)
-        table.add_row(name, f"{row['importance']:.1%}", bar)
+        table.add_row(name, percent(row["importance"], 1), bar)
     if len(ordered) > 20:
         table.add_row(f"and {len(ordered) - 20} more in layers.csv")
     return table
-
-
-def _print_nothing(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
-    pass
-
-
-def _print_json(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
-    shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
-    record = result | {"layer_importance": shares, "out": str(target), "files": files}
-    typer.echo(json_text(record))
 
 
 WRITING_SHARE = 0.1
@@ -268,84 +259,77 @@ def estimate_plan(holdout: str | None, folds: int | None, *, wanted: bool) -> Es
     return EstimatePlan(None if holdout is None else parse_share(holdout), folds, wanted)
 
 
-def fit_graph(
-    graph: MultilayerGraph,
-    model: NodeClassifier,
-    target: Path,
-    *,
-    described: dict[str, Any],
-    plan: EstimatePlan,
-    seed: int,
-    overwrite: bool,
-    show: Show,
-    sets: SetPlan | None = None,
-    embedding: str = "csv",
-    raw_csv: bool = False,
-    silent: bool = False,
-    given: pd.DataFrame | None = None,
-    all_classes: bool | None = None,
-) -> None:
-    """Fit, estimate the accuracy, write the folder and show what came out."""
+@dataclass(frozen=True)
+class FitRequest:
+    """What was asked for besides the data and the method.
+
+    Attributes
+    ----------
+    target : Path
+        The folder to write.
+    described : dict
+        What ``config.json`` notes of the data and the command.
+    plan : EstimatePlan
+    given : DataFrame, optional
+        Columns of a table that ``predictions.csv`` is to repeat.
+    all_classes : bool, optional
+        Whether it has a column for each class; by the size of the data if not given.
+    """
+
+    target: Path
+    described: dict[str, Any]
+    plan: EstimatePlan
+    sets: SetPlan | None = None
+    seed: int = 0
+    embedding: str = "csv"
+    raw_csv: bool = False
+    overwrite: bool = False
+    quiet: bool = False
+    as_json: bool = False
+    given: pd.DataFrame | None = None
+    all_classes: bool | None = None
+
+    def output(self) -> AbstractContextManager[OutputFolder]:
+        """The folder to fill; its name is taken before the work, so that a second run into it is refused at once."""
+        return output_folder(self.target, overwrite=self.overwrite)
+
+    def finish(self, place: OutputFolder, predictions: pd.DataFrame, model: Any, result: dict[str, Any]) -> None:
+        """Write the model, the predictions and the settings of a fit of numbers or of several labels."""
+        model.save(place.folder / "model.safetensors")
+        write_csv(predictions, place.folder / "predictions.csv", raw=self.raw_csv)
+        write_settings(place.folder / "config.json", result)
+
+    def show(self, result: dict[str, Any], lines: Iterable[str]) -> None:
+        """Print what came out of such a fit."""
+        if self.as_json:
+            typer.echo(json_text(result | {"out": str(self.target)}))
+        elif not self.quiet:
+            for line in lines:
+                out.print(escape(line))
+
+
+def fit_graph(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest) -> tuple[dict[str, Any], list[str]]:
+    """Fit, estimate the accuracy, write the folder and show what came out; returns the record of it and the files."""
     if graph.labels is None:
         raise DataError(
             "there are no labels to learn from; name a file of them with --labels, or with --label "
             "the column or attribute that holds them"
         )
-    _check_names(graph)
+    # what cannot be written as a column or a class is refused early; names of nodes are escaped
+    require_proper("layer", graph.layers)
+    require_proper("label", list(graph.labels))
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()  # so that tables and page show the layers the model sees
-    # the name is taken before the work begins, so that a second run into the same place is refused at once
-    with output_folder(target, overwrite=overwrite) as place:
-        result, files = _fit_into(
-            place.folder,
-            graph,
-            model,
-            described,
-            plan,
-            seed,
-            embedding,
-            sets=sets,
-            raw_csv=raw_csv,
-            silent=silent,
-            given=given,
-            all_classes=all_classes,
-        )
-    show(result, layer_table(model), target, files)
-
-
-def _check_names(graph: MultilayerGraph) -> None:
-    """Refuse early what cannot be written as a column or a class; names of nodes are escaped."""
-    labels: list[Any] = [] if graph.labels is None else list(graph.labels)
-    require_proper("layer", graph.layers)
-    require_proper("label", labels)
-
-
-def _fit_into(
-    folder: Path,
-    graph: MultilayerGraph,
-    model: NodeClassifier,
-    described: dict[str, Any],
-    plan: EstimatePlan,
-    seed: int,
-    embedding: str,
-    *,
-    sets: SetPlan | None,
-    raw_csv: bool,
-    silent: bool,
-    given: pd.DataFrame | None,
-    all_classes: bool | None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
-    if not silent:
-        _say_what_was_read(graph, described.get("table"))
-        _say_what_it_costs(graph, model)
-    fitting, testing, writing = fit_stages(graph, model, plan, described["method"])
-    with _bounded(graph):
+    described = request.described
+    with request.output() as place, _bounded(graph):
+        if not (request.quiet or request.as_json):
+            _say_what_is_ahead(graph, model, described.get("table"))
+        fitting, testing, writing = fit_stages(graph, model, request.plan, described["method"])
         fitted = fit_with_estimate(
             model,
             graph,
-            plan,
-            random_state=seed,
+            request.plan,
+            random_state=request.seed,
             balanced=described.get("class_weight") == "balanced",
             stages=(fitting, testing),
         )
@@ -359,44 +343,36 @@ def _fit_into(
                 "estimate": estimate.record(),
                 "seconds": round(fitted.seconds, 2),
             }
-            if sets is not None:
-                result["sets"] = sets.facts(model)
+            if request.sets is not None:
+                result["sets"] = request.sets.facts(model)
             if hasattr(model, "explanation_"):  # in large data that takes a while
                 result["explanation"] = model.explanation_
             files = fill_fit_folder(
-                folder,
+                place.folder,
                 model,
                 graph,
                 known=fitted.train,
                 config=result,
                 estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
-                embedding=embedding,
-                raw_csv=raw_csv,
-                given=given,
-                all_classes=all_classes,
+                embedding=request.embedding,
+                raw_csv=request.raw_csv,
+                given=request.given,
+                all_classes=request.all_classes,
             )
+    printer(as_json=request.as_json, quiet=request.quiet)(result, layer_table(model), request.target, files)
     return result, files
 
 
-def _say_what_was_read(graph: MultilayerGraph, table: dict[str, Any] | None) -> None:
+def _say_what_is_ahead(graph: MultilayerGraph, model: NodeClassifier, table: dict[str, Any] | None) -> None:
+    """Say what was read and, of large data, which can take hours, what would be quicker."""
     known = [label for label in aligned_labels(graph) if label is not None]
     what = "rows" if table is not None else "nodes"
     messages.print(
-        escape(
-            f"{graph.num_nodes:,} {what}, {_counted(graph.num_layers, 'layer')}; {len(known):,} {what} have a label "
-            f"({_counted(len(set(known)), 'class', 'es')}), {graph.num_nodes - len(known):,} do not"
-        )
+        f"{graph.num_nodes:,} {what}, {plural(graph.num_layers, 'layer')}; {len(known):,} {what} have a label "
+        f"({plural(len(set(known)), 'class', 'es')}), {graph.num_nodes - len(known):,} do not"
     )
     for line in [] if table is None else describe(table, graph):
         messages.print(escape(f"  {line}"))
-
-
-def _counted(number: int, thing: str, ending: str = "s") -> str:
-    return f"{number:,} {thing}{'' if number == 1 else ending}"
-
-
-def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
-    """Large data can take hours: say beforehand what would be quicker."""
     members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
     if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and members > 1:
         messages.print(
@@ -482,27 +458,7 @@ def table_record(model: Path) -> dict[str, Any] | None:
     return record
 
 
-__all__ = [
-    "EstimatePlan",
-    "DistributedFit",
-    "is_first_process",
-    "SetPlan",
-    "check_target",
-    "estimate_plan",
-    "fit_graph",
-    "load",
-    "make_model",
-    "method",
-    "parse_share",
-    "print_result",
-    "printer",
-    "table_record",
-    "write_predictions",
-]
-
-
-# The work of ``gramme fit --label-kind number``: fit a regression, write its folder and show what
-# came out.
+# The work of ``gramme fit --label-kind number``: a regression instead of a classifier.
 
 
 METHOD = "gramme-regressor"
@@ -515,71 +471,57 @@ def make_regressor(settings: Iterable[str], *, seed: int, device: str) -> Gramme
     return GrammeRegressor(**chosen)
 
 
-def fit_numbers(
-    graph: MultilayerGraph,
-    model: GrammeRegressor,
-    target: Path,
-    described: dict[str, Any],
-    *,
-    coverage: float | None = None,
-    holdout: float | None = None,
-    seed: int = 0,
-    raw_csv: bool,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
-    given: pd.DataFrame | None = None,
-) -> None:
+def fit_numbers(graph: MultilayerGraph, model: GrammeRegressor, request: FitRequest) -> None:
     """Fit a regression on the numbers of a graph's nodes and write its model, predictions, settings and page."""
     if graph.labels is None:
         raise DataError("there are no numbers to learn from; say with --label which column they are")
-    share = DEFAULT_COVERAGE if coverage is None else coverage
+    share = DEFAULT_COVERAGE if request.sets is None else request.sets.coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
     labels = graph.align(labels_within(graph, graph.labels, "train" if "train" in graph.masks else None), "label")
-    split = None if holdout is None else hold_out(labels, holdout, seed, graph.nodes)
+    holdout = request.plan.share
+    split = None if holdout is None else hold_out(labels, holdout, request.seed, graph.nodes)
     if split is not None:
         graph = graph.replace(labels=split.train)
-    with output_folder(target, overwrite=overwrite) as place:
+    with request.output() as place:
         with part("Fitting a regression", 1 - WRITING_SHARE), keep_interrupted_fits():
             model.fit(graph)
-        result = described | number_record(model, graph) | {"coverage": share}
+        result = request.described | {
+            "method": METHOD,
+            "nodes": graph.num_nodes,
+            "layers": graph.num_layers,
+            "training_labels": int(np.isfinite(model.out_of_fold_).sum()),
+            "r2": model.r2_,
+            "mean_absolute_error": model.mean_absolute_error_,
+            "ingredients": dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)),
+            "layer_importance": model.layer_importance_.to_dict(),
+            "explanation": model.explanation_,
+            "parameters": plain_parameters(model),
+            "versions": versions(),
+            "coverage": share,
+        }
+        lines = [
+            f"learned from {result['training_labels']:,} of {graph.num_nodes:,} nodes; on these, each predicted "
+            f"without its number: R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
+        ]
         table = number_table(model, graph, share)
         if split is not None:
-            result["held_out"] = held_out_record(model, graph, labels, split.held_out, share)
+            found = result["held_out"] = _held_out_record(model, graph, labels, split.held_out, share)
+            lines.append(
+                f"on {found['nodes']:,} nodes set aside: R2 {found['r2']:.3f}, "
+                f"{rough_number(found['mean_absolute_error'])} off on average; {percent(found['covered'])} lie in "
+                f"their {percent(share)} interval"
+            )
             aside = np.isin(np.arange(graph.num_nodes), split.held_out)
             table = table.assign(held_out=aside, true_label=pd.Series(labels, dtype=object).where(aside))
-        model.save(place.folder / "model.safetensors")
-        if given is not None:
-            table = with_columns(table, given)
-        write_csv(table, place.folder / "predictions.csv", raw=raw_csv)
-        text = json.dumps(result, indent=2, ensure_ascii=False)
-        (place.folder / "config.json").write_text(text + "\n", encoding="utf-8")
-        page = render_numbers(number_data(model, graph, result))
+        if request.given is not None:
+            table = with_columns(table, request.given)
+        request.finish(place, table, model, result)
+        page = render(number_data(model, graph, result))
         (place.folder / "report.html").write_text(page, encoding="utf-8")
-    if as_json:
-        typer.echo(json_text(result | {"out": str(target)}))
-    elif not quiet:
-        known = result["training_labels"]
-        out.print(
-            escape(
-                f"learned from {known:,} of {graph.num_nodes:,} nodes; on these, each predicted without its number: "
-                f"R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
-            )
-        )
-        if split is not None:
-            found = result["held_out"]
-            out.print(
-                escape(
-                    f"on {found['nodes']:,} nodes set aside: R2 {found['r2']:.3f}, "
-                    f"{rough_number(found['mean_absolute_error'])} off on average; {found['covered']:.0%} lie in their "
-                    f"{share:.0%} interval"
-                )
-            )
-        out.print(escape(model.explanation_))
-        out.print(escape(f"open {target / 'report.html'}"))
+    request.show(result, [*lines, model.explanation_, f"open {request.target / 'report.html'}"])
 
 
-def held_out_record(
+def _held_out_record(
     model: GrammeRegressor, graph: MultilayerGraph, labels: NDArray[np.object_], nodes: NDArray[np.int64], share: float
 ) -> dict[str, Any]:
     """How far off the predictions are on nodes that were set aside, and how many lie in their intervals."""
@@ -594,49 +536,20 @@ def held_out_record(
     }
 
 
-def number_record(model: GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:
-    """What is noted of a fit in config.json."""
-    return {
-        "method": METHOD,
-        "nodes": graph.num_nodes,
-        "layers": graph.num_layers,
-        "training_labels": int(np.isfinite(model.out_of_fold_).sum()),
-        "r2": model.r2_,
-        "mean_absolute_error": model.mean_absolute_error_,
-        "ingredients": dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)),
-        "layer_importance": model.layer_importance_.to_dict(),
-        "explanation": model.explanation_,
-        "parameters": {key: to_json(value, key) for key, value in model.get_params().items()},
-        "versions": versions(),
-    }
-
-
 # The work of ``gramme fit --label-separator``: a model per label, a table with a column for each.
 
 
-def fit_label_sets(
-    graph: MultilayerGraph,
-    model: NodeClassifier,
-    target: Path,
-    *,
-    described: dict[str, Any],
-    separator: str,
-    plan: EstimatePlan,
-    seed: int,
-    raw_csv: bool,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest, separator: str) -> None:
     """Learn which of several labels each node has, and write the model, the predictions and the settings."""
     if graph.labels is None:
         raise DataError("there are no labels to learn from; say with --label which column they are")
     labels = np.array([None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object)
     labels[labels == ""] = None
-    split = None if plan.share is None else hold_out(labels, plan.share, seed, graph.nodes)
+    plan = request.plan
+    split = None if plan.share is None else hold_out(labels, plan.share, request.seed, graph.nodes)
     graph = graph.replace(labels=labels if split is None else split.train)
     several = MultiLabelClassifier(model)
-    with output_folder(target, overwrite=overwrite) as place:
+    with request.output() as place:
         with part("Fitting a model per label", 1 - WRITING_SHARE):
             several.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
         every = known_label_sets(graph, labels, separator=separator)
@@ -647,17 +560,25 @@ def fit_label_sets(
         elif plan.wanted and model.has_out_of_fold:
             (nodes, shares), kind = several.out_of_fold(), "out_of_fold"
         estimate: dict[str, Any] = {"kind": kind, "nodes": int(nodes.size)}
+        learned = int(several.labelled_.sum())
+        said = f"learned {len(several.classes_)} labels from {learned:,} of {graph.num_nodes:,} nodes"
         if nodes.size:
             rows = np.searchsorted(every.nodes, nodes)
             columns = np.searchsorted(every.labels, several.classes_)
             estimate |= multilabel_scores(every.indicator[np.ix_(rows, columns)], shares, several.threshold)
-        result = described | {
+            how = "set aside" if kind == "holdout" else "each predicted without its labels"
+            said += (
+                f"; on {nodes.size:,} nodes, {how}: macro-F1 {estimate['macro_f1']:.3f}, "
+                f"micro-F1 {estimate['micro_f1']:.3f}, ranking loss {estimate['ranking_loss']:.3f}"
+            )
+        result = request.described | {
+            "label_separator": separator,
             "nodes": graph.num_nodes,
             "layers": graph.num_layers,
             "labels": several.classes_.tolist(),
-            "training_labels": int(several.labelled_.sum()),
+            "training_labels": learned,
             "estimate": estimate,
-            "parameters": {key: to_json(value, key) for key, value in model.get_params().items()},
+            "parameters": plain_parameters(model),
             "versions": versions(),
         }
         table = several.predictions_frame()
@@ -666,22 +587,5 @@ def fit_label_sets(
         if split is not None:
             table["held_out"] = np.isin(np.arange(graph.num_nodes), nodes)
             table["true_label"] = pd.Series(labels, index=table.index, dtype=object).where(table["held_out"])
-        several.save(place.folder / "model.safetensors")
-        write_csv(table.reset_index(), place.folder / "predictions.csv", raw=raw_csv)
-        (place.folder / "config.json").write_text(
-            json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-    if as_json:
-        typer.echo(json_text(result | {"out": str(target)}))
-    elif not quiet:
-        found = (
-            f"learned {len(several.classes_)} labels from {int(several.labelled_.sum()):,} of {graph.num_nodes:,} nodes"
-        )
-        if nodes.size:
-            how = "set aside" if kind == "holdout" else "each predicted without its labels"
-            found += (
-                f"; on {nodes.size:,} nodes, {how}: macro-F1 {estimate['macro_f1']:.3f}, "
-                f"micro-F1 {estimate['micro_f1']:.3f}, ranking loss {estimate['ranking_loss']:.3f}"
-            )
-        out.print(escape(found))
-        out.print(escape(f"predictions in {target / 'predictions.csv'}"))
+        request.finish(place, table.reset_index(), several, result)
+    request.show(result, [said, f"predictions in {request.target / 'predictions.csv'}"])

@@ -30,10 +30,10 @@ from gramme.distributed.launch import LOST_EXIT, LostWorkerError, cleaned_up
 from gramme.distributed.storage import FORMAT, MANIFEST, sha256_of
 from gramme.errors import DataError, GrammeError
 from gramme.evaluation import Estimate, fitted_estimate
-from gramme.evaluation.cross_validation import cross_validate_parts, estimate_set_aside, set_aside
+from gramme.evaluation.cross_validation import EstimatePlan, cross_validate_parts, estimate_set_aside, set_aside
 from gramme.evaluation.estimate import unseen_of
 from gramme.graph import MultilayerGraph
-from gramme.methods import NodeClassifier
+from gramme.methods import NodeClassifier, method
 from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.gather import join_model
 from gramme.methods.labels import KnownLabels, known_labels
@@ -45,7 +45,8 @@ from gramme.training.checkpoint import checkpoints
 
 from .console import complain, out, warnings_as_notes
 from .distributed_fit import speaks
-from .fit_steps import EstimatePlan, SetPlan, fit_stages, make_model, method, printer
+from .fit_steps import SetPlan, fit_stages, printer
+from .options import make_model
 from .progress import progress_file, writing_progress
 
 MAX_WHOLE_ENTRIES = 20_000_000

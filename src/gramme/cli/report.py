@@ -55,17 +55,18 @@ def report(
             )
         text = link_benchmark_page(source) if task == "links" else benchmark_page(source)
     elif data is not None:
+        from gramme.methods import load
         from gramme.report.page.again import page_from_model
 
-        from . import fit_steps
         from .data import open_again
+        from .fit_steps import table_record
 
         folder = source if source.is_dir() else source.parent
         model_path = folder / "model.safetensors"
         check_not_read(target, [model_path, data], read)
         with warnings_as_notes():
-            model = fit_steps.load(model_path)
-            opened = open_again(data, fit_steps.table_record(model_path), read)
+            model = load(model_path)
+            opened = open_again(data, table_record(model_path), read)
             with part("Making the page", 1.0):
                 text = page_from_model(folder, model, opened.graph)
     else:

@@ -30,6 +30,8 @@ MOST_LABELS = 20
 _LABEL_NAMES = {*("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y")}
 _COMPANION = re.compile(rf"(?P<start>.+)[_.](?:{'|'.join(COMPANIONS)})")
 _LABEL_ENDINGS = (".label", ".labels")
+KIND_ROLES = ("kind to label", "other kind")
+"""What a column is of a file that joins two kinds of thing."""
 _ID_NAMES = {"id", "name", "node", "nodeid", "person", "personid", "actor", "member", "row", "key"}
 
 
@@ -71,11 +73,16 @@ def guess_file(path: Path) -> FileGuess:
     if ends is not None:
         roles = edge_roles(header)
         columns = [ColumnGuess(name, roles[name], "by its name") for name in header]
+        _guess_layer(columns, rows)
         why = f"it has columns {header[ends.source]!r} and {header[ends.target]!r}"
         return FileGuess(path.name, size, "edges", why, columns, rows[:SAMPLE_ROWS])
     if len(header) < 2 or _is_bare(header, rows):
         why = "its first row looks like an edge or a number, not like names of columns"
         return FileGuess(path.name, size, "edges", why, [], rows[:SAMPLE_ROWS])
+    if _joins_kinds(header, rows):
+        columns = [ColumnGuess(name, role, "in its order") for name, role in zip(header, KIND_ROLES, strict=True)]
+        why = "the names in its two columns repeat, and none is in both"
+        return FileGuess(path.name, size, "kinds", why, columns, rows[:SAMPLE_ROWS])
     return FileGuess(
         path.name,
         size,
@@ -84,6 +91,27 @@ def guess_file(path: Path) -> FileGuess:
         guess_columns(header, rows),
         rows[:SAMPLE_ROWS],
     )
+
+
+def _guess_layer(columns: Sequence[ColumnGuess], rows: Sequence[Sequence[str]]) -> None:
+    """Make the first spare column of words that name a few kinds of tie the layer, where no column is called so."""
+    if any(one.role == "layer" for one in columns):
+        return
+    for place, column in enumerate(columns):
+        values = {row[place].strip() for row in rows}
+        few = 2 <= len(values) <= min(MOST_LABELS, len(rows) // 5) and "" not in values
+        if column.role == "leave out" and few and not _are_numbers(list(values)):
+            column.role, column.why = "layer", f"its {len(values)} values may be kinds of tie"
+            return
+
+
+def _joins_kinds(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows join two kinds of thing: two columns of names, of which many repeat and none is in both."""
+    if len(header) != 2 or len(rows) < SAMPLE_ROWS:
+        return False
+    first, second = ({row[place].strip() for row in rows} for place in (0, 1))
+    names = not first & second and "" not in first | second
+    return names and len(rows) > min(len(first), len(second)) > MOST_LABELS // 2 and len(first) < len(rows)
 
 
 def edge_roles(header: Sequence[str]) -> dict[str, str]:
@@ -195,7 +223,13 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
         if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
             label_column = second if first.role == "id" else first
             label_column.role, label_column.why = "label", "the only column besides the names"
-    if all(one.role != "edges" for one in guesses):  # alone, a table has no features, but groups
+    described = next((one.name for one in tables[0].columns if one.role == "id"), None) if tables else None
+    for kinds in guesses:
+        if kinds.role == "kinds" and described in [column.name for column in kinds.columns]:
+            for column in kinds.columns:
+                column.role = KIND_ROLES[column.name != described]
+                column.why = "the table of nodes describes them" if column.name == described else column.why
+    if all(one.role not in ("edges", "kinds") for one in guesses):  # alone, a table has no features, but groups
         for column in tables[0].columns if tables else ():
             if column.role == "feature":
                 column.role, column.why = "layer", f"{column.why}, which are cut into groups"

@@ -23,12 +23,12 @@ from gramme.io.values import decode, encode
 from gramme.links import GrammeLinks
 from gramme.methods import METHODS, GrammeRegressor, NodeClassifier
 from gramme.methods.persistence import to_json
-from gramme.report.page.links_page import links_data, render_links
-from gramme.report.page.number_page import number_data, render_numbers
-from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.page.links_page import links_data
+from gramme.report.page.number_page import number_data
+from gramme.report.page.rank_page import rank_data
 
 from .folder import check_earlier_result, check_writable, exists_already, output_folder
-from .page import write_fit_page
+from .page import render, write_fit_page
 from .tables import (
     MAX_EMBEDDING_CELLS,
     embedding_table,
@@ -135,27 +135,20 @@ def fill_fit_folder(
     write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding, raw_csv)
-    for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
+    for name, table in (("layers", layer_table(model)), ("history", getattr(model, "history_", None))):
         if table is not None:
             write_csv(table, folder / f"{name}.csv", raw=raw_csv)
-    record = config | {"parameters": _plain_parameters(model), "versions": versions()}
+    record = config | {"parameters": plain_parameters(model), "versions": versions()}
     write_settings(folder / "config.json", record)
     page = folder / "report.html"
     write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
-    files = sorted(path.name for path in folder.iterdir())
-    return files
+    return sorted(path.name for path in folder.iterdir())
 
 
 def write_settings(path: Path, record: dict[str, Any]) -> None:
     """Write settings as JSON; what is not valid Unicode text becomes an escape, which JSON reads back."""
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
-
-
-def history_table(model: NodeClassifier) -> pd.DataFrame | None:
-    """What happened epoch by epoch; None if a method has no epochs."""
-    history: pd.DataFrame | None = getattr(model, "history_", None)
-    return history
 
 
 def _write_embedding(model: NodeClassifier, folder: Path, form: str, raw_csv: bool) -> dict[str, Any]:
@@ -174,7 +167,8 @@ def _write_embedding(model: NodeClassifier, folder: Path, form: str, raw_csv: bo
     return {"embedding": note} if note else {}
 
 
-def _plain_parameters(model: NodeClassifier) -> dict[str, Any]:
+def plain_parameters(model: NodeClassifier | GrammeRegressor) -> dict[str, Any]:
+    """The parameters of a model as JSON can hold them."""
     return {name: to_json(value, name) for name, value in model.get_params().items()}
 
 
@@ -195,17 +189,9 @@ def versions() -> dict[str, str]:
 def fill_huge_folder(folder: Path | None, model: NodeClassifier, graph: PartGraph, record: dict[str, Any]) -> list[str]:
     """Write predictions part by part at the first process, which never holds more than one; a collective.
 
-    Parameters
-    ----------
-    folder : Path or None
-        None at all processes but the first.
-    model : NodeClassifier
-        Fitted on this process's part.
-    graph : PartGraph
-    record : dict
-        For ``config.json``.
+    ``folder`` is None at all processes but the first; ``record`` is for ``config.json``.
     """
-    layers, history = layer_table(model), history_table(model)
+    tables = {"layers": layer_table(model), "history": getattr(model, "history_", None)}
     for rank in range(graph.communicator.size):
         table = _part_of(model, graph, rank)
         if folder is not None and table is not None:
@@ -213,7 +199,7 @@ def fill_huge_folder(folder: Path | None, model: NodeClassifier, graph: PartGrap
             write_csv(table, folder / "predictions" / f"part-{rank:04d}.csv")
     if folder is None:
         return []
-    for name, one in (("layers", layers), ("history", history)):
+    for name, one in tables.items():
         if one is not None:
             write_csv(one, folder / f"{name}.csv")
     note = "the graph is too large for one process, so that predictions are in parts and there is no page"
@@ -257,23 +243,10 @@ def write_analysis(
     overwrite: bool = False,
     raw_csv: bool = False,
 ) -> list[str]:
-    """Write tables, settings and a page to a folder; returns the names of the files.
+    """Write tables, settings and a page to a folder, which appears whole or not at all; returns the names of the files.
 
-    Parameters
-    ----------
-    folder : Path
-        Appears whole or not at all.
-    tables : mapping of str to DataFrame
-        By the name of their file without its ending.
-    config : dict
-        What to note in ``config.json``, beside the versions.
-    page : callable
-        Makes the page from what was noted.
-    also : callable, optional
-        Writes further files to the folder.
-    overwrite : bool, default=False
-    raw_csv : bool, default=False
-        Whether cells that a spreadsheet runs as formulas are written as they are.
+    ``tables`` go by the name of their file without its ending, ``page`` makes the page from what ``config.json`` notes,
+    ``also`` writes further files, and with ``raw_csv`` cells that a spreadsheet runs as formulas stay as they are.
     """
     check_target(folder, overwrite=overwrite)
     with output_folder(folder, overwrite=overwrite) as place:
@@ -297,7 +270,7 @@ def write_links(
             model.to_gephi(links, place / "links.gexf")
 
     def page(record: dict[str, Any]) -> str:
-        return render_links(links_data(model, links, config=record))
+        return render(links_data(model, links, config=record))
 
     tables = {"links": links, "ingredients": model.ingredients_}
     return write_analysis(folder, tables, config, page, also=also, **options)
@@ -315,22 +288,12 @@ def write_ranks(
 ) -> list[str]:
     """Write the tables and the page of a ranking; ``options`` as for :func:`write_analysis`.
 
-    Parameters
-    ----------
-    folder : Path
-    graph : MultilayerGraph
-    ranks : DataFrame
-        As :func:`gramme.rank` gives it.
-    seeds : DataFrame or None
-        As :func:`gramme.ranking.influence` gives it.
-    layers : Series
-        The influence of each layer.
-    config : dict
-        What to note in ``config.json``.
+    ``ranks`` are as :func:`gramme.rank` gives them, ``seeds`` as :func:`gramme.ranking.influence`, ``layers`` the
+    influence of each layer.
     """
 
     def page(record: dict[str, Any]) -> str:
-        return render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
+        return render(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
 
     tables = {"ranks": ranks.reset_index(), "layers": layers.reset_index()}
     return write_analysis(folder, tables | ({} if seeds is None else {"seeds": seeds}), config, page, **options)
@@ -343,28 +306,26 @@ def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) 
         known[model.labelled_] = model.transduction_[model.labelled_].tolist()
     estimate = model_estimate(model)
     names = [method.name for method in METHODS.values() if method.class_name == type(model).__name__]
-    config: dict[str, Any] = {
-        "data": graph.name or "a graph",
-        "method": min(names, key=len, default=type(model).__name__),
-        "parameters": {name: to_json(value, name) for name, value in model.get_params().items()},
-        "versions": versions(),
-        "estimate": estimate.record(),
-    }
+    config = _page_config(model, graph) | {"estimate": estimate.record()}
+    config["method"] = min(names, key=len, default=config["method"])
     measured = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
     return write_fit_page(path, model, graph, known=known, estimate=measured, config=config)
 
 
 def write_number_page(path: Path, model: GrammeRegressor, graph: MultilayerGraph) -> Path:
     """Write the page of a fitted regression; called as ``model.report(path)``."""
-    config: dict[str, Any] = {
+    write_files({path: render(number_data(model, graph, _page_config(model, graph)))}, overwrite=True)
+    return path
+
+
+def _page_config(model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:
+    """What the page of a model says of how it was fitted, where no command did it."""
+    return {
         "data": graph.name or "a graph",
         "method": type(model).__name__,
-        "parameters": {name: to_json(value, name) for name, value in model.get_params().items()},
+        "parameters": plain_parameters(model),
         "versions": versions(),
     }
-    page = render_numbers(number_data(model, graph, config))
-    write_files({path: page}, overwrite=True)
-    return path
 
 
 def model_estimate(model: NodeClassifier) -> Estimate:

@@ -8,7 +8,8 @@ from tests.report.page.graphs import section
 
 import gramme
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.report.page.before_labels import ask_data, ask_table, groups_data, next_labels, render_ask, render_groups
+from gramme.report.page.before_labels import ask_data, ask_table, groups_data, next_labels
+from gramme.report.page.html import render
 
 next_labels_section = section("fit", "next_labels")
 HOSTILE = ["</script><b>", "=1+1", "\u202eabc", "a,b", "🐟", "<img src=x>"]
@@ -23,7 +24,7 @@ def hostile() -> MultilayerGraph:
 def test_the_page_of_groups_names_groups_layers_and_trust():
     graph, group = planted()
     graph = graph.replace(labels=["abc"[one] for one in group])
-    page = render_groups(groups_data(gramme.groups(graph, repeats=4), config={"data": "club"}))
+    page = render(groups_data(gramme.groups(graph, repeats=4), config={"data": "club"}))
     for words in (
         "3 groups, 3 of them stable",
         "label a: 100 %",
@@ -40,8 +41,8 @@ def test_hostile_names_stay_text(hostile):
     chosen = gramme.ask(hostile, count=2)
     nobody = np.zeros(6, dtype=bool)
     for page in (
-        render_groups(groups_data(found, config={"data": "<u>x</u>"})),
-        render_ask(ask_data(hostile, chosen, labelled=nobody, curve=None, config={"data": "<u>x</u>"})),
+        render(groups_data(found, config={"data": "<u>x</u>"})),
+        render(ask_data(hostile, chosen, labelled=nobody, curve=None, config={"data": "<u>x</u>"})),
     ):
         for name in ("</script><b>", "<img src=x>", "<i>talk</i>", "<u>x</u>"):
             assert name not in page
@@ -57,13 +58,13 @@ def test_the_page_of_chosen_nodes_says_what_each_stands_for():
     curve = pd.DataFrame({"labels": [20, 30], "more": [0, 10], "accuracy": [0.8, 0.9], "low": [0.7, 0.8], "high": 1.0})
     known = np.arange(120) < 20
     data = ask_data(graph, chosen, labelled=known, curve=curve, config={})
-    page = render_ask(data)
+    page = render(data)
     assert "Label these <strong>3 nodes</strong> next" in page
     assert "20 of which have a label" in page
     assert "10 more" in page
-    assert "80% to 100%" in page
+    assert "80 % to 100 %" in page
     assert data["chosen"][0]["size"] == len(chosen["stands_for"][0])
-    without = render_ask(ask_data(graph, chosen, labelled=known, curve=None, config={}))
+    without = render(ask_data(graph, chosen, labelled=known, curve=None, config={}))
     assert "What more labels would bring" not in without
 
 

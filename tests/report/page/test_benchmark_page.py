@@ -15,9 +15,9 @@ from gramme.errors import DataError
 from gramme.evaluation import Ledger, benchmark, summarise
 from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.graph import MultilayerGraph
-from gramme.report.page.benchmark_page import benchmark_data, benchmark_page, link_benchmark_page, render_benchmark
+from gramme.report.page.benchmark_page import benchmark_data, benchmark_page, link_benchmark_page
 from gramme.report.page.charts import rank_figure
-from gramme.report.page.html import read_data
+from gramme.report.page.html import read_data, render
 
 failures, plots, ranks = (section("benchmark", name) for name in ("failures", "plots", "ranks"))
 repeat, summary, time = (section("benchmark", name) for name in ("repeat", "summary", "time"))
@@ -59,7 +59,7 @@ def test_the_summary_counts(data):
     assert "<strong>2 methods</strong>" in text
     assert "<strong>2 datasets</strong>" in text
     assert "24 runs" in text
-    assert "10, 20 % of the labels" in text
+    assert "10 and 20 % of the labels" in text
     assert "Each learned from" in text
     assert "3 random splits, the same ones for every method." in text
 
@@ -70,7 +70,7 @@ def test_the_summary_of_runs_that_were_added_one_by_one(data):
     assert "3 to 5 random splits; a method with fewer of them has some of the same splits" in text
     assert "the same ones for every method" not in text
     del data["rows"][0]
-    assert "They learned, not each from all of these, from 10, 20 % of the labels and were" in summary(data)
+    assert "They learned, not each from all of these, from 10 and 20 % of the labels and were" in summary(data)
 
 
 def test_the_summary_of_one_method_and_one_split(data):
@@ -168,7 +168,7 @@ def test_the_page_holds_what_the_summary_says(runs) -> None:
 
 
 def test_every_section_is_there_and_charts_are_well_formed(runs) -> None:
-    text = render_benchmark(benchmark_data(runs, "results.sqlite"))
+    text = render(benchmark_data(runs, "results.sqlite"))
     assert re.findall(r"<h2 [^>]*>([^<]*)", text) == [
         "Results", "Accuracy by training percentage", "Ranks over all datasets", "Time against accuracy",
         "How to repeat this",
@@ -183,7 +183,7 @@ def test_every_section_is_there_and_charts_are_well_formed(runs) -> None:
 
 
 def test_points_sit_on_their_percentage(runs) -> None:
-    text = render_benchmark(benchmark_data(runs, "results.sqlite"))
+    text = render(benchmark_data(runs, "results.sqlite"))
     drawn = re.findall(r'(?s)<svg class="chart".*?</svg>', text)[0]
     ticks = {one.get("x") for one in ET.fromstring(drawn).iter() if one.get("class") == "tick middle"}
     points = {one.get("cx") for one in ET.fromstring(drawn).iter() if one.tag == "circle"}
@@ -195,25 +195,25 @@ def test_bold_is_the_best_by_the_test_and_where_none_is_that_is_said(runs) -> No
     data = benchmark_data(runs, "results.sqlite")
     places = {(row["dataset"], row["train_percent"]) for row in data["rows"]}
     settled = {(row["dataset"], row["train_percent"]) for row in data["rows"] if row["best"]}
-    told = re.search(r"In (\d+) of (\d+) comparisons none is", render_benchmark(data))
+    told = re.search(r"In (\d+) of (\d+) comparisons none is", render(data))
     assert told is not None
     assert (int(told[1]), int(told[2])) == (len(places - settled), len(places))
-    assert "3 splits are too few to separate first from second; more splits" in render_benchmark(data)
+    assert "3 splits are too few to separate first from second; more splits" in render(data)
 
 
 def test_the_commands_of_the_ledger_are_shown_rather_than_made_up(runs) -> None:
     given = "gramme benchmark --datasets 'a b/votes.csv' --label party --directed --out r.sqlite"
-    text = render_benchmark(benchmark_data(runs, "r.sqlite", [given]))
+    text = render(benchmark_data(runs, "r.sqlite", [given]))
     assert "&#39;a b/votes.csv&#39; --label party --directed" in text
     assert "asked for in Python" not in text
-    assert "asked for in Python" in render_benchmark(benchmark_data(runs, "r.sqlite"))
+    assert "asked for in Python" in render(benchmark_data(runs, "r.sqlite"))
 
 
 def test_failed_runs_are_told_and_a_single_dataset_has_no_ranks(runs) -> None:
     part = runs[runs["dataset"] == "balance_scale"].copy()
     broken = (part["method"] == "majority") & (part["realisation"] == 0)
     part.loc[broken, ["status", "error", "accuracy"]] = ["failed", "it <broke>", np.nan]
-    text = render_benchmark(benchmark_data(part, "x"))
+    text = render(benchmark_data(part, "x"))
     assert "Failed runs" in text
     assert "it &lt;broke&gt;" in text
     assert "there are too few yet" in text

@@ -36,7 +36,7 @@ def test_the_promise_the_sizes_and_what_stays_undecided():
     assert "left</bdi> or " in text
     assert FIT_PROMISE_HOSTILE not in text
     assert "in every class by itself" in sets_told(FACTS | {"by_class": True})
-    assert "too few labels to promise it in " in sets_told(FACTS | {"unsettled": ["rare"]})
+    assert "too few labels to guarantee it in " in sets_told(FACTS | {"unsettled": ["rare"]})
 
 
 def test_where_one_class_is_right_more_often_than_asked_the_page_says_how_often():
@@ -89,8 +89,8 @@ def told_of(share: float, right: int, count: int = 60, kind: str = "holdout") ->
 
 def test_probabilities_that_hold_are_said_to() -> None:
     text = told_of(0.8, 48)
-    assert "this model was 80.0% sure of its predictions on average" in text
-    assert "right for 80.0% of 60 nodes" in text
+    assert "this model was 80.0 % sure of its predictions on average" in text
+    assert "right for 80.0 % of 60 nodes" in text
     assert "no more than chance explains" in text
     assert text.count('class="chart"') == 1
 
@@ -108,10 +108,10 @@ def test_probabilities_that_do_not_hold_are_said_not_to(share: float, right: int
 
 def test_the_point_farthest_from_the_line_is_named_and_the_line_has_no_points() -> None:
     text = reliability_told({"kind": "holdout", "reliability": TABLE})
-    assert "given 60% on average and 40% were right (20 nodes)" in text
+    assert "given 60 % on average and 40 % were right (20 nodes)" in text
     assert 'class="line c0 dashed"' in text
     assert text.count("<circle") == 2
-    assert "80%</text>" in text, "both axes are in percent"
+    assert "80 %</text>" in text, "both axes are in percent"
 
 
 def test_points_on_the_line_are_not_called_far_from_it() -> None:
@@ -121,7 +121,7 @@ def test_points_on_the_line_are_not_called_far_from_it() -> None:
 
 def test_few_nodes_are_said_to_tell_little_and_one_point_is_not_drawn() -> None:
     text = told_of(0.8, 16, count=20)
-    assert "So few nodes tell little about single probabilities." in text
+    assert "So few nodes say little about single probabilities." in text
     assert 'class="chart"' not in text
     assert "So few nodes" not in reliability_told({"kind": "holdout", "reliability": TABLE | {"nodes": [200, 200]}})
 
@@ -142,7 +142,7 @@ def test_a_part_that_is_far_off_is_not_hidden_by_a_mean_that_fits() -> None:
     }
     told = reliability_told({"kind": "holdout", "reliability": table})
     assert "no more than chance explains, but <strong>not everywhere</strong>" in told
-    assert "given 56% on average and 7% were right (15 nodes, more than chance explains)" in told
+    assert "given 56 % on average and 7 % were right (15 nodes, more than chance explains)" in told
     assert "as if all were equally frequent" not in told
     weighed = reliability_told({"kind": "holdout", "reliability": table}, True)
     assert "as if all were equally frequent" in weighed
@@ -165,8 +165,8 @@ def measured(**changes):
 
 def test_the_number_its_interval_and_what_it_means():
     text = told(**measured())
-    assert "<strong>90.0%</strong> right" in text
-    assert "80.0% to 95.0%" in text
+    assert "<strong>90.0 %</strong> right" in text
+    assert "80.0 % to 95.0 %" in text
     assert "expect about 90 (80 to 95) to be predicted right; 50 nodes were tested." in text
 
 
@@ -175,8 +175,8 @@ def test_a_rare_class_makes_the_balanced_accuracy_lead():
     unequal = measured(unequal_classes=True, balanced_accuracy=0.45, recall=recall)
     assert leading(unequal)["value"] == 0.45
     assert leading(unequal)["guess"] == 0.5  # what a guess reaches with two classes
-    assert "<strong>45.0%</strong> balanced accuracy" in headline(unequal)
-    assert "rare</bdi>: 0 of 1 (0%)" in told(**unequal)
+    assert "<strong>45.0 %</strong> balanced accuracy" in headline(unequal)
+    assert "rare</bdi>: 0 of 1 (0 %)" in told(**unequal)
     assert leading(measured())["value"] == 0.9
 
 
@@ -204,8 +204,8 @@ def test_without_an_estimate_the_reason_and_the_way_out_stand_there():
 
 def test_the_confusion_has_a_row_per_class_and_says_how_many_were_found():
     text = told(**measured())
-    assert '<td class="right heat7" data-share="83%">20</td><td class="wrong heat2" data-share="17%">4</td>' in text
-    assert '<td class="number">83%</td>' in text
+    assert '<td class="right heat7" data-share="83 %">20</td><td class="wrong heat2" data-share="17 %">4</td>' in text
+    assert '<td class="number">83 %</td>' in text
 
 
 def test_many_classes_are_a_list_with_the_worst_first_and_the_ten_worst_confusions():

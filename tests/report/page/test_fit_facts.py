@@ -94,8 +94,8 @@ def test_layers_are_sorted_and_their_spread_is_said():
     layers = {"layer": ["a", "b"], "importance": [0.25, 0.75], "spread": [0.125, None]}
     text = layers_section(data(layers=layers, members=8))
     assert text.index(">b<") < text.index(">a<")
-    assert "25.0%" in text
-    assert "± 12.5%" in text
+    assert "25.0 %" in text
+    assert "± 12.5 %" in text
 
 
 def test_many_layers_are_folded_away():
@@ -105,7 +105,7 @@ def test_many_layers_are_folded_away():
 
 
 def test_a_method_that_cannot_tell_layers_apart_says_so():
-    assert "does not tell layers apart" in layers_section(data())
+    assert "treats all layers as one" in layers_section(data())
     assert "&lt;script&gt;" in layers_section(data(explanation=HOSTILE[0]))
 
 
@@ -136,7 +136,7 @@ MADE_OF = {
 
 def test_the_ingredients_are_told_in_the_units_and_words_of_the_sentence_above():
     text = layers_section(data(ingredients=MADE_OF))
-    assert "<td>98.8%</td><td>–</td><td>0.013</td><td>a linear model of where walks lead</td>" in text
+    assert "<td>98.8 %</td><td>–</td><td>0.013</td><td>a linear model of where walks lead</td>" in text
     assert "had not learned from their labels" in text
 
 
@@ -145,7 +145,7 @@ def test_curves_of_a_mixture_say_whose_they_are():
     alone = training_section(data(history=history))
     assert "attention alone" not in alone
     mixed = training_section(data(history=history, ingredients=MADE_OF))
-    assert "about attention alone, which has 1.2% of the mixture" in mixed
+    assert "about attention alone, which has 1.2 % of the mixture" in mixed
     none = {"ingredient": ["spectral-logistic"], "weight": [1.0]}
     assert "attention alone" not in training_section(data(history=history, ingredients=none))
 

@@ -11,9 +11,10 @@ from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.report.page import fit_data, fit_page, read_data, render_fit, write_fit_page
+from gramme.report.page import fit_data, fit_page, read_data, write_fit_page
 from gramme.report.page import node_details as nodes
 from gramme.report.page.fit_facts import command
+from gramme.report.page.html import render
 
 ESTIMATE = {
     "kind": "holdout",
@@ -68,8 +69,8 @@ def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_
     path = write_fit_page(tmp_path / "a.html", model, graph, estimate=ESTIMATE, config=config)
     text = path.read_text(encoding="utf-8")
     for words in (
-        "learned from the labels of", "90.0%", "80.0% to 95.0%", "set aside before learning",
-        "Of 100 further nodes like these, expect about 90", "the most common class, would be right for 52%",
+        "learned from the labels of", "90.0 %", "80.0 % to 95.0 %", "set aside before learning",
+        "Of 100 further nodes like these, expect about 90", "the most common class, would be right for 52 %",
         "Which layers matter", "standard deviation over the 3 networks",
         "gramme fit blocks.csv --method gramme-fusion --seed 3", "10.1109/TNNLS.2019.2948797",
     ):  # fmt: skip
@@ -85,7 +86,7 @@ def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_
 
 def test_the_page_is_made_again_from_its_own_data(model, graph, tmp_path: Path) -> None:
     path = write_fit_page(tmp_path / "a.html", model, graph, estimate=ESTIMATE, config={"data": "x"})
-    assert render_fit(read_data(path)) == path.read_text(encoding="utf-8")
+    assert render(read_data(path)) == path.read_text(encoding="utf-8")
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
 
 
@@ -110,7 +111,7 @@ def test_every_method_has_a_page(graph, name: str) -> None:
     }
     model.set_params(**{key: value for key, value in quick.items() if key in model.get_params()})
     data = fit_data(model.fit(graph), graph)
-    text = render_fit(data)
+    text = render(data)
     assert ("no embedding" in text) == (not hasattr(model, "embedding_"))
     assert ("ingredients of the prediction" in text) == (name == "gramme-auto")
     assert ("cannot say which of them matter" in text) == (data["layers"] is None)
@@ -122,14 +123,14 @@ def test_every_method_has_a_page(graph, name: str) -> None:
 def test_the_smallest_graphs_have_a_page(count: int) -> None:
     graph = MultilayerGraph({"a": EdgeLayer(count, [0], [1])}, labels=["x", "y", None][:count])
     for model in (GrammeFusion(ensemble=1, epochs=2, progress=False), LabelPropagation()):
-        text = render_fit(fit_data(model.fit(graph), graph))
+        text = render(fit_data(model.fit(graph), graph))
         assert "No accuracy was measured" in text
 
 
 def test_many_layers_and_long_histories_are_cut_with_a_word(model) -> None:
     layers = {f"q{k}": MembershipLayer.from_codes([0, 1, k % 2, 1]) for k in range(30)}
     graph = MultilayerGraph(layers, labels=["a", "b", None, None])
-    text = render_fit(fit_data(LabelPropagation().fit(graph), graph))
+    text = render(fit_data(LabelPropagation().fit(graph), graph))
     assert "10 further layers" in text
     assert "and 26 more" in text
 
@@ -138,7 +139,7 @@ def test_a_large_graph_is_sampled_and_the_page_says_so(model, graph, monkeypatch
     monkeypatch.setattr(nodes.NodeTable.chosen, "__defaults__", (40,))
     data = fit_data(model, graph)
     assert data["nodes"]["count"] == len(data["nodes"]["names"]) == 40
-    assert "Shown are 40 of 60 nodes" in render_fit(data)
+    assert "Shown are 40 of 60 nodes" in render(data)
 
 
 @pytest.mark.parametrize("kind", [GrammeFusion, GrammeSG])
@@ -159,7 +160,7 @@ def test_names_beyond_all_measure_are_shortened_together(model, graph, monkeypat
     monkeypatch.setattr(nodes, "_MAX_NAME_CHARACTERS", 5)
     data = fit_data(model, graph)
     assert max(map(len, data["nodes"]["names"])) == 5
-    assert "Long names are shortened" in render_fit(data)
+    assert "Long names are shortened" in render(data)
 
 
 @pytest.mark.parametrize(
@@ -167,29 +168,29 @@ def test_names_beyond_all_measure_are_shortened_together(model, graph, monkeypat
     [
         (None, "No accuracy was measured"),
         ({"kind": "none", "note": "too few <labels>"}, "(too few &lt;labels&gt;)"),
-        ({"kind": "holdout", "accuracy": 0.5}, "50.0%"),
+        ({"kind": "holdout", "accuracy": 0.5}, "50.0 %"),
         (ESTIMATE | {"against_guess": "unclear"}, "not clearly better than always saying “right”"),
         (UNEQUAL, "<strong>no better than always saying “ok”</strong>"),
-        (UNEQUAL, "<strong>50.0%</strong> balanced accuracy on 50 held-out nodes"),
-        (UNEQUAL, "Identified of each: <bdi>fraud</bdi>: 0 of 6 (0%); <bdi>ok</bdi>: 294 of 294 (100%)."),
-        (ESTIMATE | {"label_thresholds": {"left": 0.9}}, "<bdi>left</bdi> 90.0%"),
+        (UNEQUAL, "<strong>50.0 %</strong> balanced accuracy on 50 held-out nodes"),
+        (UNEQUAL, "Identified of each: <bdi>fraud</bdi>: 0 of 6 (0 %); <bdi>ok</bdi>: 294 of 294 (100 %)."),
+        (ESTIMATE | {"label_thresholds": {"left": 0.9}}, "<bdi>left</bdi> 90.0 %"),
         (ESTIMATE | {"kind": "cross-validation", "folds": 5}, "cross-validated estimate from 50 labelled nodes"),
-        (ESTIMATE | {"confusion": {"classes": [], "counts": []}}, "90.0%"),
+        (ESTIMATE | {"confusion": {"classes": [], "counts": []}}, "90.0 %"),
     ],
     ids=["absent", "none", "bare", "unclear", "no-better", "balanced", "recall", "thresholds", "folds",
          "empty-confusion"],
 )  # fmt: skip
 def test_an_estimate_may_lack_anything(model, graph, estimate, words: str) -> None:
-    assert words in render_fit(fit_data(model, graph, estimate=estimate))
+    assert words in render(fit_data(model, graph, estimate=estimate))
 
 
 def test_what_an_automatic_method_leaned_on_is_shown(graph) -> None:
     model: NodeClassifier = LabelPropagation().fit(graph)
     model.explanation_ = "Mostly <friends>."
     model.ingredients_ = pd.DataFrame({"ingredient": ["one & all"], "weight": [0.75]})
-    text = render_fit(fit_data(model, graph))
+    text = render(fit_data(model, graph))
     assert "Mostly &lt;friends&gt;." in text
-    assert "<td>one &amp; all</td><td>75.0%</td>" in text
+    assert "<td>one &amp; all</td><td>75.0 %</td>" in text
 
 
 def test_hostile_text_adds_no_markup() -> None:
@@ -198,7 +199,7 @@ def test_hostile_text_adds_no_markup() -> None:
     confusion = {"classes": HOSTILE[:2], "counts": np.eye(2, dtype=int).tolist()}
     estimate = ESTIMATE | {"confusion": confusion, "note": HOSTILE[0], "kind": "cross-validation"}
     config = {"data": HOSTILE[0], "method": HOSTILE[1], HOSTILE[2]: HOSTILE[3], "command": HOSTILE[5]}
-    markup = Markup(render_fit(fit_data(model, graph, estimate=estimate, config=config)))
+    markup = Markup(render(fit_data(model, graph, estimate=estimate, config=config)))
     assert markup.active == []
     assert markup.tags.count("script") == 2
     assert not {"img", "iframe"} & set(markup.tags)

@@ -224,7 +224,7 @@ def test_labels_in_doubt_are_listed_with_what_is_suggested_the_surest_first(page
     assert column(page, 8) == ["1.0 %", "5.0 %"]
     told = page.text("#look p")
     assert "a model that had not learned from it" in told
-    assert "left 80.0%, right 79.0%" in told
+    assert "left 80.0 %, right 79.0 %" in told
     page.click("#nodes tbody button")
     assert page.text("#panel h3") == "node 9"
     assert f"a model says {wrong[graph.labels[9]]} with 99.0 %, so the label looks wrong" in (page.text("#panel"))

@@ -145,7 +145,7 @@ def test_the_section_says_what_the_numbers_say() -> None:
     assert stories["classes"][0]["chance"] == pytest.approx(29 / 59)
     text = stories_section(stories)
     share = next(one for one in stories["classes"][0]["layers"] if one["layer"] == "answer")
-    assert f"<bdi>answer</bdi> {share['share']:.0%}" in text
+    assert f"<bdi>answer</bdi> {100 * share['share']:.0f} %" in text
     assert "noise</bdi> " not in text.split("speak for which class")[1]
     value = stories["similarity"][0][3]
     assert f"{value:.2f}</td>" in text
@@ -154,12 +154,10 @@ def test_the_section_says_what_the_numbers_say() -> None:
 def test_words_about_similarity_follow_the_table() -> None:
     table = [[1.0, 0.9, 0.6], [0.9, 1.0, None], [0.6, None, 1.0]]
     words = similarity_told(["a-b", "b", "c"], table)
-    assert words == (
-        "Much the same is told by <bdi>a-b</bdi> and <bdi>b</bdi> (0.90); <bdi>a-b</bdi> and <bdi>c</bdi> (0.60)."
-    )
+    assert words == ("Much alike are <bdi>a-b</bdi> and <bdi>b</bdi> (0.90); <bdi>a-b</bdi> and <bdi>c</bdi> (0.60).")
     words = similarity_told(["a-b", "b"], [[1.0, -0.25], [-0.25, 1.0]])
-    assert "even the two most alike, <bdi>a-b</bdi> and <bdi>b</bdi>" in words
-    assert "−0.25 only" in words
+    assert "even the most similar two, <bdi>a-b</bdi> and <bdi>b</bdi>" in words
+    assert "of only −0.25" in words
     assert "No two layers can be compared" in similarity_told(["a", "b"], [[None] * 2] * 2)
     many = np.full((5, 5), 0.7).tolist()
     assert "and 6 more pairs." in similarity_told(list("abcde"), many)

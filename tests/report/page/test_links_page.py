@@ -5,7 +5,8 @@ from tests.links.short import short_fits
 from tests.report.page.graphs import HOSTILE
 
 from gramme.links import GrammeLinks
-from gramme.report.page.links_page import links_data, render_links
+from gramme.report.page.html import render
+from gramme.report.page.links_page import links_data
 
 
 def test_links_scores_and_evidence_are_shown_and_names_are_escaped() -> None:
@@ -15,7 +16,7 @@ def test_links_scores_and_evidence_are_shown_and_names_are_escaped() -> None:
         model = GrammeLinks().fit(graph.replace(nodes=names), layers=["talk"])
     found = model.candidates("talk", top=5, node=HOSTILE[0])
     data = links_data(model, found, config={"data": "friends"})
-    text = render_links(data)
+    text = render(data)
     for section in ("links", "changes", "sure", "why", "repeat"):
         assert f'<section id="{section}"' in text
     assert data["total"] == 5

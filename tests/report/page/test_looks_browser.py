@@ -39,7 +39,7 @@ def test_a_phone_shows_the_accuracy_first_and_whole_words(page: Page) -> None:
     page.size(390, 800, 2, mobile=True)
     page.frames()
     top = "document.querySelector('{}').getBoundingClientRect()"
-    assert "90.0%" in page.text(".headline")
+    assert "90.0 %" in page.text(".headline")
     headline = page.evaluate(top.format(".headline") + ".bottom")
     assert headline < page.evaluate(top.format(".lead") + ".top") < 800
     lines = page.evaluate(

@@ -14,8 +14,9 @@ from gramme.graph.layout import node_positions
 from gramme.ranking import layer_influences, rank
 from gramme.report.page import network as drawing
 from gramme.report.page import network as module
+from gramme.report.page.html import render
 from gramme.report.page.network import linked_network, network, ranked_network
-from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.page.rank_page import rank_data
 
 network_section, plain_network_section = section("common", "network"), section("common", "picture")
 
@@ -190,7 +191,7 @@ def test_the_page_of_ranks_draws_points_by_rank(tab: Page, tmp_path: Path) -> No
     ranks = rank(graph, ["degree", "pagerank"])
     data = rank_data(graph, ranks, seeds=None, layers=layer_influences(graph), config={})
     path = tmp_path / "a.html"
-    path.write_text(render_rank(data), encoding="utf-8")
+    path.write_text(render(data), encoding="utf-8")
     page = tab.open(path)
     options = "[...document.querySelectorAll('#network-size option')].map(e => e.text)"
     assert page.evaluate(options) == ["neighbours", "degree", "pagerank", "all alike"]

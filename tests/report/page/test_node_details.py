@@ -256,7 +256,7 @@ def test_the_venues_that_tell_a_field_are_named_for_it(method: type) -> None:
     assert sum(one["share"] for one in venue["leading"]) == pytest.approx(1)
     text = section("fit", "leading_groups")(found)
     first = venue["leading"][0]
-    assert f"<strong><bdi>{first['group']}</bdi></strong> {first['share']:.0%}" in text
+    assert f"<strong><bdi>{first['group']}</bdi></strong> {100 * first['share']:.0f} %" in text
     assert f">{venue['amount']:.2f}</td>" in text
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeRegressor
-from gramme.report.page.number_page import number_data, render_numbers
+from gramme.report.page.html import render
+from gramme.report.page.number_page import number_data
 
 QUICK = {"ingredients": ["propagation", "groups-ridge"], "random_state": 0}
 
@@ -18,7 +19,7 @@ def test_sentences_are_made_from_the_numbers() -> None:
     graph = MultilayerGraph({"kind": MembershipLayer.from_codes(codes)}, nodes=names, labels=labels, name="club")
     model = GrammeRegressor(**QUICK).fit(graph)
     data = number_data(model, graph, {})
-    text = render_numbers(data)
+    text = render(data)
     assert "<h1><bdi>club</bdi></h1>" in text
     assert f"R² {model.r2_:.3f}" in text
     assert "learned the number from <strong>26</strong> of 40 nodes" in text
@@ -30,12 +31,12 @@ def test_sentences_are_made_from_the_numbers() -> None:
     assert f"{(low + high) / 2:.{places}f}</td>" in text
     assert f"{low:.{places}f} to {high:.{places}f}</td>" in text, "all with the same decimals"
     assert "<b>bold" not in text
-    weights = [f"{one:.1%}</td>" for one in sorted(model.ingredients_["weight"], reverse=True)]
+    weights = [f"{100 * one:.1f} %</td>" for one in sorted(model.ingredients_["weight"], reverse=True)]
     places_in_text = [text.index(one) for one in weights]
     assert places_in_text == sorted(places_in_text), "the heaviest ingredient first"
     known = np.array([float(one) for one in labels if one is not None])
     assert f"always saying the mean would be {np.abs(known - known.mean()).mean():.4g} off" in text
-    assert f"the predictions explain {model.r2_:.0%} of how much the numbers differ" in text
+    assert f"the predictions explain {100 * model.r2_:.0f} % of how much the numbers differ" in text
 
 
 def test_no_interval_and_no_r2_are_said_as_such() -> None:
@@ -43,7 +44,7 @@ def test_no_interval_and_no_r2_are_said_as_such() -> None:
     graph = MultilayerGraph({"kind": MembershipLayer.from_codes(np.arange(8) % 2)}, labels=[3.0] * 5 + [None] * 3)
     data = number_data(GrammeRegressor(**QUICK).fit(graph), graph, {})
     json.dumps(data, allow_nan=False)
-    text = render_numbers(data)
+    text = render(data)
     assert "there are too few labels for an interval" in text
     assert "All known numbers are the same" in text
     assert "anything</td>" in text
@@ -53,7 +54,7 @@ def test_predictions_no_better_than_the_mean_are_called_so() -> None:
     random = np.random.default_rng(3)
     graph = MultilayerGraph({"kind": MembershipLayer.from_codes(np.arange(30) % 2)}, labels=random.normal(size=30))
     model = GrammeRegressor(**QUICK).fit(graph)
-    text = render_numbers(number_data(model, graph, {}))
+    text = render(number_data(model, graph, {}))
     assert model.r2_ < 0
     assert "no better than always saying the mean" in text
     assert "there was none left to predict" in text

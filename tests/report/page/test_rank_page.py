@@ -7,7 +7,8 @@ from tests.report.page.graphs import HOSTILE, section
 
 from gramme.graph import MultilayerGraph
 from gramme.ranking import influence, layer_influences, rank
-from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.page.html import render
+from gramme.report.page.rank_page import rank_data
 
 disagreement_section = section("rank", "disagreement")
 intervals_section = section("rank", "intervals")
@@ -76,7 +77,7 @@ def test_seeds_layers_and_how_to_repeat(data):
     assert "--probability" not in seeds_section(alone | {"config": {"model": "threshold"}})
     layers = layers_section(data)
     assert layers.index("business") < layers.index("marriage")
-    assert "75.0%" in layers
+    assert "75.0 %" in layers
     assert layers_section(data | {"layers": data["layers"][:1]}) == ""
     assert "gramme rank families --out ranks" in repeat_section(data)
     assert "&lt;b&gt;ties" in repeat_section(data)
@@ -90,7 +91,7 @@ def page_of(graph: MultilayerGraph, **options) -> tuple[dict, str]:
         layers=layer_influences(graph),
         config={"data": "families", "model": "cascade", "probability": 0.1},
     )
-    return data, render_rank(data)
+    return data, render(data)
 
 
 def test_leading_nodes_have_their_ranks_with_intervals() -> None:
@@ -110,9 +111,9 @@ def test_without_a_spread_or_a_second_measure_those_sections_are_left_out() -> N
 
 def test_the_best_mean_rank_is_over_measures_of_importance() -> None:
     _, text = page_of(florentine_families(), measures=["degree", "pagerank", "participation"])
-    assert "by 3 measures. Over the 2 that tell importance, " in text
+    assert "the best mean rank over the 2 that measure importance" in text
     _, text = page_of(florentine_families(), measures=["degree", "pagerank"])
-    assert "by 2 measures. Over all of them, " in text
+    assert "mean rank over all of them" in text
 
 
 @pytest.mark.browser

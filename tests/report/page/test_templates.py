@@ -10,15 +10,16 @@ import pytest
 from tests.report.page.graphs import section, two_blocks
 
 import gramme
+import gramme.report.page.benchmark_page
+import gramme.report.page.links_page  # these give the templates their functions
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeRegressor, LabelPropagation
 from gramme.ranking import influence, layer_influences, rank
-from gramme.report.page import fit_data, render_fit
-from gramme.report.page.before_labels import ask_data, groups_data, render_ask, render_groups
-from gramme.report.page.benchmark_page import render_benchmark
-from gramme.report.page.links_page import render_links
-from gramme.report.page.number_page import number_data, render_numbers
-from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.page import fit_data
+from gramme.report.page.before_labels import ask_data, groups_data
+from gramme.report.page.html import render
+from gramme.report.page.number_page import number_data
+from gramme.report.page.rank_page import rank_data
 
 THINGS = "node|layer|class|label|row|column|method|dataset|pair|link|run|split|group|edge|measure"
 ONE_OF_MANY = re.compile(rf"(?<![\d.,] )(?<![\d.,])\b1 (?:\w+ed )?(?:{THINGS})(?:s|es)\b")
@@ -46,7 +47,7 @@ def fit_page(count: int, labelled: int, classes: int, layers: int, **config) -> 
         "confusion": {"classes": ["c0"], "counts": [[labelled]]},
         "label_thresholds": {"c0": 0.5},
     }
-    return render_fit(fit_data(LabelPropagation().fit(graph), graph, estimate=estimate, config=config))
+    return render(fit_data(LabelPropagation().fit(graph), graph, estimate=estimate, config=config))
 
 
 def pages(count: int) -> dict[str, str]:
@@ -61,10 +62,10 @@ def pages(count: int) -> dict[str, str]:
     row |= {"accuracy_ci95": 1.0, "cpu_seconds_mean": 1.0, "paper_accuracy": None, "peak_mean": None, "best": False}
     layer = {"layer": "tie", "roc_auc": 0.7, "best": 0.6, "calibration_error": 0.1, "pairs": 1, "ingredients": []}
     return {
-        "numbers": render_numbers(number_data(regressor, numbers, {})),
-        "groups": render_groups(groups_data(gramme.groups(graph, repeats=2), config={})),
-        "ask": render_ask(ask_data(graph, chosen, labelled=ring < 1, curve=None, config={})),
-        "rank": render_rank(
+        "numbers": render(number_data(regressor, numbers, {})),
+        "groups": render(groups_data(gramme.groups(graph, repeats=2), config={})),
+        "ask": render(ask_data(graph, chosen, labelled=ring < 1, curve=None, config={})),
+        "rank": render(
             rank_data(
                 graph,
                 rank(graph, ["degree"]),
@@ -73,8 +74,9 @@ def pages(count: int) -> dict[str, str]:
                 config={"model": "cascade", "probability": 0.1},
             )
         ),
-        "links": render_links(
+        "links": render(
             {
+                "kind": "links",
                 "name": "ring",
                 "config": {},
                 "nodes": count,
@@ -86,8 +88,9 @@ def pages(count: int) -> dict[str, str]:
                 "missing_share": 0.2,
             }
         ),
-        "benchmark": render_benchmark(
+        "benchmark": render(
             {
+                "kind": "benchmark",
                 "name": "b",
                 "rows": [row] * (1 if count < 9 else 2),
                 "methods": ["gat"],
@@ -145,7 +148,7 @@ def test_templates_hold_no_python_and_are_read_in_one_sitting() -> None:
     folder = Path(gramme.__file__).parent / "report" / "templates"
     assert {path.stem for path in folder.glob("*.j2")} >= {
         "fit",
-        "regression",
+        "numbers",
         "links",
         "rank",
         "groups",
@@ -158,7 +161,7 @@ def test_templates_hold_no_python_and_are_read_in_one_sitting() -> None:
 def test_a_graph_of_two_classes_has_all_answers_on_the_first_screen() -> None:
     graph = two_blocks()
     model = LabelPropagation().fit(graph)
-    text = text_of(render_fit(fit_data(model, graph, config={"label": "side"})))
+    text = text_of(render(fit_data(model, graph, config={"label": "side"})))
     first = text[: text.index("How sure")]
     for words in ("Predicted", "side", "How good", "Keep in mind", "Next", "--holdout"):
         assert words in first or words == "--holdout"

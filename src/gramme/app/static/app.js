@@ -10,14 +10,13 @@ import { SendView } from "./send.js";
 const IDLE_MS = 1000, BUSY_MS = 300;
 
 export const store = {
-  state: { version: -1, jobs: [], classes: [], results: [], commands: [] },
+  state: { version: -1, jobs: [], classes: [], results: [] },
   views: {},
   tab: "data",
   silent: 0,
 
   job(kind) { return this.state.jobs.filter((job) => job.kind === kind).at(-1) || null; },
   results(kind) { return (this.state.results || []).filter((one) => one.kind === kind && !one.broken); },
-  has(command) { return (this.state.commands || []).includes(command); },
 
   /* Look at the server once; whatever is new is told to the step that is shown. */
   async refresh() {

@@ -3,11 +3,14 @@
 import { get, post, remove, upload } from "./api.js";
 import { bytes, button, count, element, field, name, plural, say, select, table } from "./dom.js";
 
-const FILE_ROLES = [["edges", "ties: each row joins two"], ["nodes", "a table: each row is a person or thing"], ["leave out", "leave out"]];
+const FILE_ROLES = [["edges", "ties: each row joins two"], ["kinds", "pairs: each row joins two kinds of thing"],
+  ["nodes", "a table: each row is a person or thing"], ["leave out", "leave out"]];
 const ROLE_WORDS = {
-  layer: "layer: alike in this", label: "label: to learn and predict", id: "id: the name of the row", feature: "feature: a number or property",
-  "leave out": "leave out", source: "source: from whom", target: "target: to whom", weight: "weight of the tie",
+  layer: "layer: alike in this", label: "label: a class to predict", number: "label: a number to predict", id: "id: the name of the row",
+  feature: "feature: a number or property", "leave out": "leave out", source: "source: from whom", target: "target: to whom",
+  weight: "weight of the tie", "kind to label": "what is to be predicted", "other kind": "what joins them",
 };
+const roleWords = (file, role) => (file.role === "edges" && role === "layer" ? "layer: what kind of tie" : ROLE_WORDS[role] || role);
 
 export class DataView {
   constructor(store) {
@@ -111,7 +114,7 @@ export class DataView {
   }
 
   planParts() {
-    const alone = !this.plan.some((file) => file.role === "edges");
+    const alone = !this.plan.some((file) => file.role === "edges" || file.role === "kinds");
     const cards = this.plan.map((file) => this.fileCard(file, alone));
     const notes = element("div", { id: "read-facts", "aria-live": "polite" }, this.factParts());
     const open = this.place === "incoming"
@@ -129,16 +132,15 @@ export class DataView {
     return this.plan.map((file) => ({ name: file.name, role: file.role, columns: this.columnRoles(file) }));
   }
 
-  /* Roles of columns count for tables, and for ties only where this version can be told which column is what. */
   columnRoles(file) {
-    if (file.role === "leave out" || (file.role === "edges" && !this.files.roles.edges.length)) return {};
+    if (file.role === "leave out") return {};
     const known = this.rolesOf(file);
     return Object.fromEntries(file.columns.map((column) => [column.name, known.includes(column.role) ? column.role : "leave out"]));
   }
 
   rolesOf(file) {
-    if (file.role === "edges") return this.files.roles.edges;
-    return this.plan.some((one) => one.role === "edges") ? this.files.roles.nodes : this.files.roles.table;
+    if (file.role !== "nodes") return this.files.roles[file.role] || [];
+    return this.plan.some((one) => one.role === "edges" || one.role === "kinds") ? this.files.roles.nodes : this.files.roles.table;
   }
 
   fileCard(file, alone) {
@@ -152,10 +154,8 @@ export class DataView {
       element("tbody", {}, file.columns.map((column, place) => {
         const values = [...new Set(file.rows.map((row) => row[place]).filter(Boolean))].slice(0, 3).join(", ");
         const shown = roles.includes(column.role) ? column.role : file.role === "nodes" && alone && column.role === "feature" ? "layer" : "leave out";
-        if (roles.length) column.role = shown;
-        const control = roles.length
-          ? select(roles.map((one) => [one, ROLE_WORDS[one]]), shown, (value) => { column.role = value; column.why = "chosen"; change(); }, { "aria-label": `Role of ${column.name}` })
-          : element("span", {}, ROLE_WORDS[column.role] || column.role);
+        column.role = shown;
+        const control = select(roles.map((one) => [one, roleWords(file, one)]), shown, (value) => { column.role = value; column.why = "chosen"; change(); }, { "aria-label": `Role of ${column.name}` });
         return element("tr", {}, element("th", { scope: "row" }, name(column.name, 40)), element("td", { class: "faint" }, name(values, 40)),
           element("td", {}, control), element("td", {}, guess(column.why)));
       })));
@@ -188,7 +188,8 @@ export class DataView {
     const { facts } = this;
     if (!facts) return [element("p", { class: "faint" }, "Reading …")];
     const classes = Object.entries(facts.classes);
-    const labels = classes.length ? `${plural(facts.labelled, "label")} in ${plural(classes.length, "class", "classes")}` : "no labels yet";
+    const numbers = this.plan.some((file) => file.role === "nodes" && file.columns.some((column) => column.role === "number"));
+    const labels = !classes.length ? "no labels yet" : numbers ? plural(facts.labelled, "known number") : `${plural(facts.labelled, "label")} in ${plural(classes.length, "class", "classes")}`;
     const notes = facts.notes.map((note) => element("li", { class: note.doubt ? "guess" : null }, note.doubt ? "guess: " : "", note.text));
     const layers = facts.layers.slice(0, 30);
     return [element("h2", {}, "What was read"),

@@ -37,7 +37,7 @@ export class FitPanel {
     const classes = Object.keys(state.counts || {}).length;
     const ready = classes >= 2;
     const fits = this.store.results("fit"), chosen = fits.find((one) => one.name === this.view.fit);
-    const key = JSON.stringify([running, job?.state, fits.length, this.view.fit, this.view.before, ready, this.store.has("fit")]);
+    const key = JSON.stringify([running, job?.state, fits.length, this.view.fit, this.view.before, ready]);
     if (running && this.key === key) {
       this.root.querySelector(".job")?.replaceWith(jobLine(job, this.store));
       return;
@@ -49,8 +49,8 @@ export class FitPanel {
         "also sets of classes that hold the true one 90 % of the time"));
     const parts = [element("h2", { id: "fit-title" }, "Fit"),
       element("p", { class: "row" }, button(fits.length ? "Fit again" : "Learn and predict all", () => this.start(), { class: "primary", id: "fit", disabled: running || !ready })),
-      ready ? null : element("p", { class: "faint", id: "fit-needs" }, "Label nodes of at least two classes first."),
-      running ? jobLine(job, this.store) : settings,
+      ready ? null : element("p", { class: "faint", id: "fit-needs" }, state.numbers ? "Give a few nodes numbers first." : "Label nodes of at least two classes first."),
+      running ? jobLine(job, this.store) : state.numbers ? null : settings,
       job && job.state === "failed" ? element("p", { class: "problem", id: "fit-problem" }, job.message) : null,
       job && job.state === "stopped" ? element("p", { class: "faint" }, "The last fit was stopped; it left nothing.") : null];
     if (chosen) parts.push(...this.resultParts(fits, chosen));
@@ -61,7 +61,8 @@ export class FitPanel {
   resultParts(fits, chosen) {
     const options = [...fits].reverse().map((one) => [one.name, `${one.name.replace("-fit", "")}: ${plural(one.labels || 0, "label")}${one.accuracy === null || one.accuracy === undefined ? "" : ", " + percent(one.accuracy)}`]);
     const earlier = [["", "nothing"], ...options.filter(([value]) => value !== chosen.name)];
-    const accuracy = chosen.accuracy === null || chosen.accuracy === undefined
+    const accuracy = chosen.error ? element("p", { id: "fit-accuracy" }, element("strong", {}, chosen.error), ` off on average, R² ${chosen.r2 === null ? "not defined" : chosen.r2.toFixed(2)}.`)
+      : chosen.accuracy === null || chosen.accuracy === undefined
       ? element("p", { id: "fit-accuracy" }, "Too few labels to estimate the accuracy.")
       : element("p", { id: "fit-accuracy" }, "Estimated accuracy ", element("strong", {}, percent(chosen.accuracy)),
         chosen.interval ? ` (${percent(chosen.interval[0])} to ${percent(chosen.interval[1])})` : "",

@@ -3,8 +3,6 @@
 import { get, post } from "./api.js";
 import { button, element, name, percent, plural, say } from "./dom.js";
 
-const QUEUE = 10;
-
 export class LabelPanel {
   constructor(view) {
     this.view = view;
@@ -23,7 +21,7 @@ export class LabelPanel {
     this.askedJob = null;
     this.near.hidden = true;
     this.about.replaceChildren(element("h2", {}, "Label"), element("p", { class: "faint" },
-      "Select a point, a row of the table, or a name by searching. Then press its class, or the number in front of it."));
+      "Select a point, a row of the table, or a name by searching. Then give it a label; a class that has been given has a button, and a key."));
     this.showProgress();
     this.showQueue();
   }
@@ -32,7 +30,7 @@ export class LabelPanel {
     const { state } = this.store, counts = Object.entries(state.counts || {});
     this.progress ||= element("p", { id: "label-count", "aria-live": "polite" });
     this.progress.replaceChildren(element("strong", {}, plural(state.labelled || 0, "label")),
-      counts.length ? ` in ${plural(counts.length, "class", "classes")}` : "", ` on ${plural(state.nodes || 0, "node")}. `,
+      counts.length && !state.numbers ? ` in ${plural(counts.length, "class", "classes")}` : "", ` on ${plural(state.nodes || 0, "node")}. `,
       button("Undo", () => this.view.undo(), { disabled: !state.can_undo, id: "undo", title: "u" }));
     if (!this.progress.isConnected || this.progress.parentNode !== this.root) this.root.prepend(this.progress);
   }
@@ -58,20 +56,21 @@ export class LabelPanel {
     const choices = classes.map((text, k) => button([
       k < 9 ? element("kbd", {}, String(k + 1)) : null, view.tag(text)],
     () => this.give(text), { class: "choice", "aria-pressed": String(found.label === text) }));
-    const fresh = element("input", { id: "new-class", maxlength: 200, autocomplete: "off", value: typing, placeholder: classes.length ? "another class" : "a class, such as a team",
+    const fresh = element("input", { id: "new-class", maxlength: 200, autocomplete: "off", value: typing, inputmode: this.store.state.numbers ? "decimal" : null, placeholder: this.store.state.numbers ? "a number" : classes.length ? "another class" : "a class, such as a team",
       onkeydown: (event) => { if (event.key === "Enter") giveNew(); } });
     const giveNew = () => {
       const text = fresh.value.trim();
       fresh.value = "";
       if (text) this.give(text);
     };
-    const said = found.predicted !== null && found.probabilities ? this.bars(found.probabilities) : null;
+    const said = found.probabilities ? this.bars(found.probabilities)
+      : found.interval === null ? null : element("p", { id: "node-prediction" }, "Predicted ", element("strong", {}, found.predicted), `, 90 % interval ${found.interval}`);
     this.about.replaceChildren(...[
       element("h2", { id: "node-name" }, name(found.name, 60)),
       element("p", { id: "node-label" }, found.label === null ? "No label yet." : ["Label: ", view.tag(found.label), " ",
         button("Remove", () => this.give(null), { class: "small", id: "remove-label", title: "Backspace" })].flat()),
       element("div", { class: "choices", role: "group", "aria-label": "Classes" }, choices),
-      element("div", { class: "row" }, element("label", { class: "sr", for: "new-class" }, "New class"), fresh,
+      element("div", { class: "row" }, element("label", { class: "sr", for: "new-class" }, this.store.state.numbers ? "Number" : "New class"), fresh,
         button("Give", giveNew, { id: "give-new" })),
       found.truth ? element("p", { class: "note", id: "truth" }, "Practice: the dataset says ", view.tag(found.truth)) : null,
       said].filter(Boolean));
@@ -93,7 +92,7 @@ export class LabelPanel {
 
   neighbours(layers) {
     const link = (one) => element("li", {}, button([name(one.name, 40)], () => this.view.selectNode(one.node, { move: true, focus: true }), { class: "link" }),
-      one.label !== null ? this.view.tag(one.label) : one.predicted ? element("span", { class: "faint" }, `${one.predicted}?`) : null);
+      one.label !== null ? this.view.tag(one.label) : one.predicted !== null ? element("span", { class: "faint" }, `${one.predicted}?`) : null);
     return element("div", { class: "neighbours" }, element("h2", {}, "Neighbours"), layers.map((layer) => {
       const many = layer.kind === "edges" ? plural(layer.count, "neighbour") : plural(layer.count, "group");
       const inside = layer.kind === "edges"
@@ -125,20 +124,11 @@ export class LabelPanel {
   }
 
   async ask() {
-    if (this.store.has("ask")) {
-      try {
-        const job = await post("/api/jobs", { kind: "ask", count: QUEUE });
-        this.askedJob = job.number;
-        await this.store.refresh();
-      } catch (problem) { say(problem.message, "error"); }
-      return;
-    }
-    const { fit } = this.view;
-    const { rows } = await get("/api/nodes", { ...this.view.query(), only: "unlabelled", sort: fit ? "probability" : "", limit: QUEUE });
-    this.queue = rows.map((row) => ({ node: row.node, name: row.name, why: fit ? `the last fit is ${percent(row.probability)} sure` : "it has no label", done: false }));
-    this.fallback = true;
-    this.showQueue();
-    this.next();
+    try {
+      const job = await post("/api/jobs", { kind: "ask" });
+      this.askedJob = job.number;
+      await this.store.refresh();
+    } catch (problem) { say(problem.message, "error"); }
   }
 
   async readQueue(result) {
@@ -146,7 +136,6 @@ export class LabelPanel {
       const answer = await get(`/api/results/${result}`, { limit: 200 });
       const at = (key) => answer.header.indexOf(key);
       this.queue = answer.rows.map((row, k) => ({ node: answer.nodes[k].node, name: row[at("node")], why: row[at("why")] || "", stands: at("stands_for") >= 0 ? row[at("stands_for")] : "", done: false }));
-      this.fallback = false;
       this.showQueue();
       this.next();
     } catch (problem) { say(problem.message, "error"); }
@@ -157,7 +146,6 @@ export class LabelPanel {
     const parts = [element("h2", { id: "queue-title" }, "Whom to label next"),
       element("p", { class: "row" }, button(running ? "Looking …" : this.queue ? "Ask again" : "Suggest nodes", () => this.ask(), { id: "ask", disabled: running }),
         this.queue ? button("Next", () => this.next(), { title: "n", id: "queue-next" }) : null)];
-    if (this.fallback && this.queue) parts.push(element("p", { class: "faint" }, "This version has no gramme ask; these are the nodes that the last fit is least sure of."));
     if (this.queue) parts.push(element("ol", { class: "queue", id: "queue" }, this.queue.map((one) => element("li", { class: one.done ? "done" : null },
       button(name(one.name, 40), () => this.view.selectNode(one.node, { move: true, focus: true }), { class: "link" }),
       one.done ? " ✓" : null, element("span", { class: "faint" }, ` ${one.why}`)))));

@@ -108,7 +108,8 @@ export class NetworkView {
 
   showColours() {
     const options = [["label", "label"]];
-    if (this.fit) options.push(["predicted", "prediction"], ["probability", "certainty"]);
+    if (this.fit) options.push(["predicted", "prediction"]);
+    if (this.fit && !this.store.state.numbers) options.push(["probability", "certainty"]);
     if (this.fit && this.before) options.push(["changed", "what changed"]);
     if (this.groups) options.push(["group", "group"]);
     if (!options.some(([value]) => value === this.colourBy)) this.colourBy = "label";
@@ -205,7 +206,7 @@ export class NetworkView {
   tip(i, x, y) {
     if (i < 0 || !this.picture) { this.tipBox.hidden = true; return; }
     const label = this.values?.label[i], predicted = this.values?.predicted?.[i];
-    const more = label >= 0 ? this.values.classes[label] : predicted >= 0 ? `${this.values.classes[predicted]}? ${percent(this.values.probability[i])}` : "no label";
+    const more = label >= 0 ? this.values.classes[label] : predicted >= 0 ? `${this.values.classes[predicted]}?${this.values.probability ? " " + percent(this.values.probability[i]) : ""}` : "no label";
     this.tipBox.replaceChildren(name(this.picture.names[i], 60), element("span", { class: "faint" }, " ", more));
     this.tipBox.hidden = false;
     this.tipBox.style.left = `${Math.min(x + 14, this.map.width - 180)}px`;
@@ -274,7 +275,9 @@ export class NetworkView {
       { key: "name", title: "Node", cell: (row) => button(name(row.name, 50), () => this.selectNode(row.node, { move: true, focus: true }), { class: "link" }) },
       { key: "label", title: "Label", cell: (row) => (row.label === null ? "" : this.tag(row.label)) },
     ];
-    if (this.fit) columns.push({ key: "predicted", title: "Predicted", cell: (row) => this.tag(row.predicted) },
+    if (this.fit && this.store.state.numbers) columns.push({ key: "predicted", title: "Predicted", number: true, cell: (row) => row.predicted },
+      { key: "interval", title: "90 % interval", number: true, cell: (row) => row.interval });
+    else if (this.fit) columns.push({ key: "predicted", title: "Predicted", cell: (row) => this.tag(row.predicted) },
       { key: "probability", title: "Certainty", number: true, cell: (row) => (row.probability === null ? "" : percent(row.probability, 1)) });
     if (this.groups) columns.push({ key: "group", title: "Group", cell: (row) => row.group });
     const go = (changes) => { Object.assign(rows, { offset: 0 }, changes); this.showTable(); };
@@ -289,6 +292,7 @@ export class NetworkView {
   }
 
   tag(text) {
+    if (this.store.state.numbers) return element("span", { class: "tag" }, name(text, 30));
     const spot = element("span", { class: "swatch", "aria-hidden": "true" });
     spot.style.background = this.classColour(text);
     return element("span", { class: "tag" }, spot, name(text, 30));

@@ -27,10 +27,6 @@ export class ResultView {
     const { store, kind } = this, job = store.job(kind), running = job && (job.state === "running" || job.state === "waiting");
     const results = store.results(kind), last = results.at(-1)?.name || "";
     if (last !== this.last) { this.last = this.chosen = last; this.rows = { sort: FIRST[kind], descending: false, query: "", offset: 0 }; shown = true; }
-    if (!store.has(kind)) {
-      this.head.replaceChildren(element("p", { class: "note" }, `This version of gramme has no command “gramme ${kind}”. The other steps work without it.`));
-      return;
-    }
     const options = [...results].reverse().map((one) => [one.name, one.name]);
     this.head.replaceChildren(...[
       element("p", { class: "row" }, button(last ? "Run again" : this.words.run, () => this.start(), { class: "primary", id: `run-${kind}`, disabled: running }),

@@ -15,19 +15,18 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor, NodeClassifier
 from gramme.report.tables import OUT_OF_FOLD, written_cell
 
-from .fit_page import fit_data, render_fit
-from .html import read_data
-from .number_page import number_data, render_numbers
+from .fit_page import fit_data
+from .html import read_data, render
+from .number_page import number_data
 
 
 def page_from_page(path: Path) -> str:
     """The page of a fit with the looks of this version, from the data within an earlier page."""
     data = read_data(path)
-    kinds = {"fit": render_fit, "numbers": render_numbers}
-    if data.get("kind") not in kinds:
+    if data.get("kind") not in ("fit", "numbers"):
         raise FileFormatError("is not a page about a fit; for one about a benchmark name its ledger instead", file=path)
     try:
-        return kinds[data["kind"]](data)
+        return render(data)
     except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
         raise FileFormatError(
             f"is a page whose data do not fit together ({error!r}); make it anew with --data", file=path
@@ -35,16 +34,9 @@ def page_from_page(path: Path) -> str:
 
 
 def page_from_model(folder: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> str:
-    """The page of the fit in a folder, from its model and the graph that it was fitted on.
+    """The page of the fit in a folder, from its model and the graph that it was fitted on, in the same order of nodes.
 
-    Parameters
-    ----------
-    folder : Path
-        What ``gramme fit`` wrote; ``config.json`` and ``predictions.csv`` say what was learned from and how good it is.
-    model : NodeClassifier or GrammeRegressor
-        Read from that folder.
-    graph : MultilayerGraph
-        The same nodes in the same order as then.
+    ``config.json`` and ``predictions.csv`` say what was learned from and how good it is.
     """
     config = _config(folder)
     names = [str(one) for one in graph.nodes]
@@ -57,14 +49,14 @@ def page_from_model(folder: Path, model: NodeClassifier | GrammeRegressor, graph
     # a loaded model does not hold its graph, which embeddings and attention are computed from
     model.graph_ = graph.select_layers(model.layers_)
     if isinstance(model, GrammeRegressor):
-        return render_numbers(number_data(model, model.graph_, config))
+        return render(number_data(model, model.graph_, config))
     table = _predictions(folder, names, [str(label) for label in model.classes_.tolist()])
     measured = config.get("estimate")
     if table is not None and isinstance(measured, dict):
         measured = measured | {"predictions": _unseen(table)}
     known = None if table is None else np.array([one or None for one in table["known"]], object)
     try:
-        return render_fit(fit_data(model, model.graph_, known=known, estimate=measured, config=config))
+        return render(fit_data(model, model.graph_, known=known, estimate=measured, config=config))
     except (KeyError, TypeError, ValueError, AttributeError, UndefinedError, RecursionError) as error:
         raise FileFormatError(
             f"holds other settings than gramme fit notes ({error!r}); fit again", file=folder / "config.json"

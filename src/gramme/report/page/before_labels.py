@@ -37,9 +37,7 @@ def write_groups(folder: Path, found: Groups, *, config: dict[str, Any], **optio
     from gramme.report.result_folders import write_analysis
 
     tables = {"groups": found.to_frame(), "layers": found.layer_support_.reset_index()}
-    return write_analysis(
-        folder, tables, config, lambda record: render_groups(groups_data(found, config=record)), **options
-    )
+    return write_analysis(folder, tables, config, lambda record: render(groups_data(found, config=record)), **options)
 
 
 def write_ask(
@@ -52,20 +50,11 @@ def write_ask(
     config: dict[str, Any],
     **options: Any,
 ) -> list[str]:
-    """Write the nodes to ask and their page; ``options`` as for ``write_analysis``.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        As :func:`gramme.ask` gives it.
-    labelled : array of bool, shape (nodes,)
-    curve : DataFrame or None
-        As :func:`gramme.evaluation.learning_curve.learning_curve` gives it.
-    """
+    """Write the nodes that :func:`gramme.ask` chose, and their page with a learning curve; ``options`` as above."""
     from gramme.report.result_folders import write_analysis
 
     def page(record: dict[str, Any]) -> str:
-        return render_ask(ask_data(graph, chosen, labelled=labelled, curve=curve, config=record))
+        return render(ask_data(graph, chosen, labelled=labelled, curve=curve, config=record))
 
     return write_analysis(folder, {"ask": ask_table(chosen)}, config, page, **options)
 
@@ -73,7 +62,7 @@ def write_ask(
 def write_groups_page(found: Groups, path: Any) -> Path:
     """Write the page of some groups alone; called as ``groups.report(path)``."""
     target = Path(path)
-    text = render_groups(groups_data(found, config={"data": found.graph.name or "a graph"}))
+    text = render(groups_data(found, config={"data": found.graph.name or "a graph"}))
     write_files({target: text}, overwrite=True)
     return target
 
@@ -123,6 +112,7 @@ def groups_data(found: Groups, *, config: Mapping[str, Any]) -> dict[str, Any]:
         "isolated": int(found.isolated_.sum()),
         "verdict": found.verdict,
         "has_groups": found.has_groups_,
+        "stable_share": STABLE_SHARE,
         "seed_agreement": found.seed_agreement_,
         "resampled_agreement": found.resampled_agreement_,
         "overlap": found.overlap_,
@@ -133,11 +123,6 @@ def groups_data(found: Groups, *, config: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "picture": marked_network(graph, codes, [f"group {one}" for one in range(found.count_)]),
     }
-
-
-def render_groups(data: dict[str, Any]) -> str:
-    """The page of groups as text, from its data alone."""
-    return render("groups", data, data | {"stable_share": STABLE_SHARE})
 
 
 def ask_data(
@@ -158,30 +143,25 @@ def ask_data(
         "labelled": int(labelled.sum()),
         "covered": int((codes > 0).sum()),
         "count": len(chosen),
-        "chosen": [
-            {
-                "node": str(row["node"]),
-                "why": row["why"],
-                "size": len(row["stands_for"]),
-                "some": [str(one) for one in row["stands_for"][1 : SHOWN_NAMES + 1]],
-            }
-            for row in chosen.head(SHOWN_GROUPS).to_dict(orient="records")
-        ],
+        "chosen": _chosen(chosen.head(SHOWN_GROUPS)),
         "curve": None if curve is None else curve.to_dict(orient="records"),
         "picture": marked_network(graph, codes, [str(one) for one in chosen["node"]], marked=asked, labelled=labelled),
     }
 
 
+def _chosen(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Chosen nodes with how many they stand for, and some of these."""
+    pairs = zip(table["node"], table["stands_for"], strict=True)
+    return [
+        {"node": str(node), "size": len(names), "some": [str(one) for one in names[1 : SHOWN_NAMES + 1]]}
+        for node, names in pairs
+    ]
+
+
 def next_labels(graph: MultilayerGraph, labels: NDArray[np.object_], known: NDArray[np.bool_]) -> dict[str, Any] | None:
     """Whom to label next, and what that would bring, for the page of a fit; None for large graphs and complete labels.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    labels : array of object, shape (nodes,)
-        What was learned from, None where there was nothing.
-    known : array of bool, shape (nodes,)
-        Which nodes have a label, learned from or set aside.
+    ``labels`` are those that were learned from, None elsewhere; ``known`` says which nodes have one, also set aside.
     """
     left = int((~known).sum())
     if not left or graph.num_entries > MAX_NEXT_ENTRIES:
@@ -195,19 +175,4 @@ def next_labels(graph: MultilayerGraph, labels: NDArray[np.object_], known: NDAr
             curve = learning_curve(bare, labels, divisions=NEXT_DIVISIONS)
     except DataError:  # no ties, or labels of one class: nothing to say
         return None
-    return {
-        "chosen": [
-            {
-                "node": str(row["node"]),
-                "size": len(row["stands_for"]),
-                "some": [str(one) for one in row["stands_for"][1 : SHOWN_NAMES + 1]],
-            }
-            for row in chosen.to_dict(orient="records")
-        ],
-        "curve": None if curve is None else curve.to_dict(orient="records"),
-    }
-
-
-def render_ask(data: dict[str, Any]) -> str:
-    """The page of chosen nodes as text, from its data alone."""
-    return render("ask", data)
+    return {"chosen": _chosen(chosen), "curve": None if curve is None else curve.to_dict(orient="records")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,12 +160,7 @@ def benchmark_page(ledger: Path) -> str:
         runs, commands = opened.runs(), opened.commands()
     if not len(runs):
         raise DataError(f"{ledger} holds no runs yet; gramme benchmark fills it")
-    return render_benchmark(benchmark_data(runs, ledger.name, commands))
-
-
-def render_benchmark(data: dict[str, Any]) -> str:
-    """The page as text, from its data alone."""
-    return render("benchmark", data)
+    return render(benchmark_data(runs, ledger.name, commands))
 
 
 def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) -> dict[str, Any]:
@@ -187,11 +182,15 @@ def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) 
         "runs": len(runs),
         "rows": rows,
         "methods": _in_order(full),
-        "rankings": _rankings(runs),
+        "rankings": _rankings(
+            "train_percent",
+            sorted(runs["train_percent"].astype(float).unique().tolist()),
+            lambda percent: rank_methods(runs, percent),
+        ),
         "failures": failed_runs(runs),
         "versions": _versions(runs),
         "commands": list(commands),
-        "command": _command(table, runs),
+        "command": _command(runs, out="results.sqlite"),
     }
 
 
@@ -200,28 +199,26 @@ def _in_order(names: pd.Series) -> list[str]:
     return sorted(set(names), key=lambda name: (not name.startswith("gramme"), name))
 
 
-def _rankings(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Average ranks at each training percentage for which enough has been run."""
+def _rankings(what: str, values: Iterable[Any], rank: Callable[[Any], Ranking]) -> list[dict[str, Any]]:
+    """Average ranks for each value for which enough has been run, as plain values for :func:`.charts.rank_figure`."""
     found = []
-    for percent in sorted(runs["train_percent"].unique()):
+    for value in values:
         try:
-            ranking = rank_methods(runs, percent)
+            ranking = rank(value)
         except DataError:
-            continue  # too few methods or datasets at this percentage
-        found.append({"train_percent": float(percent)} | ranking_data(ranking))
+            continue  # too few methods or datasets
+        found.append(
+            {
+                what: value,
+                "methods": ranking.methods,
+                "ranks": ranking.ranks.tolist(),
+                "datasets": ranking.datasets,
+                "p_value": ranking.p_value,
+                "critical_difference": ranking.critical_difference,
+                "groups": [list(group) for group in ranking.groups()],
+            }
+        )
     return found
-
-
-def ranking_data(ranking: Ranking) -> dict[str, Any]:
-    """Average ranks as plain values, as :func:`gramme.report.page.charts.rank_figure` draws them."""
-    return {
-        "methods": ranking.methods,
-        "ranks": ranking.ranks.tolist(),
-        "datasets": ranking.datasets,
-        "p_value": ranking.p_value,
-        "critical_difference": ranking.critical_difference,
-        "groups": [list(group) for group in ranking.groups()],
-    }
 
 
 def failed_runs(runs: pd.DataFrame) -> list[dict[str, Any]]:
@@ -244,17 +241,14 @@ def _versions(runs: pd.DataFrame) -> list[dict[str, str]]:
     return found
 
 
-def _command(table: pd.DataFrame, runs: pd.DataFrame) -> str:
+def _command(runs: pd.DataFrame, given: Sequence[str] = (), *, out: str) -> str:
     """A command for runs that were asked for in Python: does the same but for settings that were changed."""
-    parts = ["gramme", "benchmark"]
-    for option, values in (
-        ("--datasets", sorted(set(table["dataset"]))),
-        ("--methods", sorted(set(table["method"]))),
-        ("--train", [f"{value:g}" for value in sorted(set(table["train_percent"]))]),
-    ):
-        parts += [option, ",".join(map(str, values))]
-    parts += ["--repeats", str(int(runs["realisation"].max()) + 1), "--out", "results.sqlite"]
-    return shlex.join(parts)
+    parts = ["gramme", "benchmark", *given]
+    for column, option in (("dataset", "--datasets"), ("method", "--methods"), ("train_percent", "--train")):
+        if column in runs:
+            values = sorted(set(runs[column]))
+            parts += [option, ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)]
+    return shlex.join([*parts, "--repeats", str(int(runs["realisation"].max()) + 1), "--out", out])
 
 
 def _or_zero(value: float) -> float:
@@ -270,7 +264,7 @@ def link_benchmark_page(ledger: Path) -> str:
         rows = opened.runs()
     if not len(rows):
         raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task links fills it")
-    return render("link_benchmark", link_benchmark_data(rows, ledger.name))
+    return render(link_benchmark_data(rows, ledger.name))
 
 
 def link_benchmark_data(rows: pd.DataFrame, title: str) -> dict[str, Any]:
@@ -283,27 +277,8 @@ def link_benchmark_data(rows: pd.DataFrame, title: str) -> dict[str, Any]:
         "runs": len(rows),
         "protocols": sorted(set(rows["protocol"])),
         "rows": summarise_links(rows).to_dict(orient="records"),
-        "rankings": _rankings_link_benchmark_page(rows),
+        "rankings": _rankings("negatives", NEGATIVES, lambda kind: rank_link_methods(rows, kind)),
         "failures": failed_runs(rows[rows["negatives"] == NEGATIVES[0]]),
         "versions": sorted({str(version) for version in rows["version"]}),
-        "command": _command_link_benchmark_page(rows),
+        "command": _command(rows, ["--task", "links"], out="links.sqlite"),
     }
-
-
-def _rankings_link_benchmark_page(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    found = []
-    for kind in NEGATIVES:
-        try:
-            found.append({"negatives": kind} | ranking_data(rank_link_methods(rows, kind)))
-        except DataError:
-            continue  # too few methods or layers
-    return found
-
-
-def _command_link_benchmark_page(rows: pd.DataFrame) -> str:
-    """A command that does the same where the datasets have these names."""
-    parts = ["gramme", "benchmark", "--task", "links"]
-    for option, column in (("--datasets", "dataset"), ("--methods", "method")):
-        parts += [option, ",".join(sorted(set(rows[column])))]
-    parts += ["--repeats", str(int(rows["realisation"].max()) + 1), "--out", "links.sqlite"]
-    return shlex.join(parts)

@@ -14,6 +14,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from gramme._text import share
+
 from .html import macro
 
 WIDTH, HEIGHT = 400, 250
@@ -66,7 +68,7 @@ def chart(
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
         if len(y_ticks) < 2:
             y_ticks = [0.0, 1.0]
-    y_words = [f"{tick:.0%}" if percent else _number(tick) for tick in y_ticks]
+    y_words = [share(tick) if percent else _number(tick) for tick in y_ticks]
     left = max(_LEFT, 18 + 7 * max(map(len, y_words)))  # so that the numbers leave room for what they mean
     x = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
     if ticks_x is not None:
@@ -92,7 +94,7 @@ def chart(
             "title": title,
             "x_label": x_label,
             "y_label": y_label,
-            "x_ticks": [(x(tick), f"{tick:.0%}" if percent_x else _number(tick)) for tick in x.ticks],
+            "x_ticks": [(x(tick), share(tick) if percent_x else _number(tick)) for tick in x.ticks],
             "y_ticks": [(y(tick), words) for tick, words in zip(y.ticks, y_words, strict=True)],
             "radius": 3 if lines else 4.5,
             "series": shapes,
@@ -177,13 +179,7 @@ def _number(value: float) -> str:
 
 
 def rank_figure(ranking: dict[str, Any]) -> Markup:
-    """Average ranks as dots, and bars that join methods which are not told apart.
-
-    Parameters
-    ----------
-    ranking : dict
-        ``methods`` in the order of their ``ranks``, ``critical_difference`` and ``groups`` (first, last).
-    """
+    """Average ranks as dots, and bars (``groups``, first and last) that join methods which are not distinguishable."""
     methods, groups, difference = ranking["methods"], ranking["groups"], ranking["critical_difference"]
     row, top, left, right, bar = 24, 58, 172, 338, 9
     highest = max(len(methods), 2)

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gramme._text import share
 from gramme.evaluation.calibration import LABELS_PER_BIN, bins_off, on_the_whole
+from gramme.graph import MultilayerGraph
 
 from .charts import Series, chart, legend
 from .html import for_templates, there
@@ -34,6 +36,20 @@ def page_head(kind: str, config: Mapping[str, Any], graph_name: str | None) -> d
         "of_table": "table" in config,
         "config": dict(config),
     }
+
+
+def graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
+    """The size of a graph and of its layers."""
+    layers = [
+        {
+            "name": name,
+            "edges": layer.num_edges,
+            "groups": None if layer.group_names is None else len(layer.group_names),
+            "present": layer.num_present,
+        }
+        for name, layer in graph.layers.items()
+    ]
+    return {"name": graph.name, "nodes": graph.num_nodes, "layers": layers}
 
 
 @for_templates
@@ -133,7 +149,7 @@ def reliability_facts(estimate: Mapping[str, Any]) -> dict[str, Any] | None:
             percent=True,
             percent_x=True,
         )
-        facts |= {"far_said": f"{said[off]:.0%}", "far_right": f"{right[off]:.0%}", "far_nodes": table["nodes"][off]}
+        facts |= {"far_said": share(said[off]), "far_right": share(right[off]), "far_nodes": table["nodes"][off]}
         facts |= {"far_apart": off in apart, "figure": figure, "legend": legend([line, points])}
     return facts
 
@@ -154,8 +170,8 @@ def importance_rows(layers: Mapping[str, list[Any]]) -> tuple[list[dict[str, Any
     """Layers with their share and its spread, the largest first, and what the longest bar stands for."""
     spread = layers.get("spread") or [None] * len(layers["layer"])
     rows = [
-        {"layer": layer, "share": share or 0, "spread": wide}
-        for layer, share, wide in zip(layers["layer"], layers["importance"], spread, strict=True)
+        {"layer": layer, "share": part or 0, "spread": wide}
+        for layer, part, wide in zip(layers["layer"], layers["importance"], spread, strict=True)
     ]
     rows.sort(key=lambda row: -row["share"])
     return rows, max((row["share"] + (row["spread"] or 0) for row in rows), default=0) or 1.0
@@ -231,6 +247,27 @@ def command(config: Mapping[str, Any]) -> str:
     return shlex.join([*words, "--out", str(config.get("out", "result"))])
 
 
+OWN_OPTIONS = ("--out", "--count", "--labels", "--label", "--among", "--engine", "--resolution", "--repeats", "--seed")
+OWN_FLAGS = ("--equal-layers", "--raw-csv")
+"""Options of ``gramme ask`` and ``gramme groups`` that say nothing about how the data are read."""
+
+
+@for_templates
+def same_data(data: Mapping[str, Any], verb: str, options: str) -> str:
+    """Another command on the data of a page, read with the options that were given.
+
+    >>> same_data({"config": {"command": "gramme ask a.csv --layer-column kind --count 5 --out x"}}, "fit", "--out y")
+    'gramme fit a.csv --layer-column kind --out y'
+    """
+    words = shlex.split(str(data["config"].get("command") or ""))[2:] or [str(data["config"].get("data", data["name"]))]
+    kept, skip = [], False
+    for word in words:
+        if not skip and word not in (*OWN_OPTIONS, *OWN_FLAGS):
+            kept.append(word)
+        skip = word in OWN_OPTIONS
+    return f"gramme {verb} {shlex.join(kept)} {options}"
+
+
 @for_templates
 def general_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """What was noted of a fit and stands nowhere else on its page."""
@@ -259,8 +296,8 @@ def data_name(given: Any, graph_name: str | None = None) -> str:
             return path.name or str(given)
         if path.is_file():
             return path.stem
-        several = [Path(word) for word in str(given).split()]
-        if len(several) > 1 and all(one.is_file() for one in several):
+        several = [Path(word.rpartition("=")[2]) for word in str(given).split()]  # a relation is kinds=FILE
+        if several and all(one.is_file() for one in several):
             return ", ".join(one.stem for one in several)
     except OSError:  # too long for a file's name
         pass

@@ -1,6 +1,6 @@
 """The page of a fit: collects everything a reader may ask about it, and writes it as one HTML file.
 
-All that a page shows lies in its data block, and :func:`render_fit` needs nothing else. So ``gramme report DIR`` makes
+All that a page shows lies in its data block, and ``html.render`` needs nothing else. So ``gramme report DIR`` makes
 the page anew from ``report.html`` itself, without the data the model was fitted on.
 """
 
@@ -24,7 +24,7 @@ from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.plots.plane import plane
 from gramme.report.tables import layer_table
 
-from .fit_facts import page_head
+from .fit_facts import graph_facts, page_head
 from .html import pack_shares, render
 from .layer_comparison import layer_comparison
 from .network import network
@@ -40,32 +40,15 @@ def write_fit_page(
     estimate: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write the page of a fitted model.
+    """Write the page of a model that was fitted on the graph; it appears whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-        The HTML file to write; it appears whole or not at all.
-    model : NodeClassifier
-        Fitted on ``graph``.
-    graph : MultilayerGraph
-    known : array of object, optional
-        The labels it was fitted on, None where unknown; the graph's own if not given.
-    estimate : mapping, optional
-        How accurate it is: ``kind`` ("holdout", "cross-validation", "cross-fitting", "none"), ``accuracy``,
-        ``accuracy_ci95``, ``nodes``, ``folds``, ``confusion`` and ``predictions``; what is missing is left out of the
-        page.
-    config : mapping, optional
-        What ``config.json`` notes: data, method, seed, parameters, versions, command, ...
+    ``known`` are the labels it was fitted on, None where unknown (the graph's own if not given), ``estimate`` is the
+    record of an :class:`~gramme.evaluation.Estimate` with its ``predictions``, and ``config`` what ``config.json``
+    notes. What is missing is left out of the page.
     """
     data = fit_data(model, graph, known=known, estimate=estimate, config=config)
-    write_files({Path(path): render_fit(data)})
+    write_files({Path(path): render(data)})
     return Path(path)
-
-
-def render_fit(data: dict[str, Any]) -> str:
-    """The page as text, from its data alone."""
-    return render("fit", data)
 
 
 def fit_data(
@@ -97,7 +80,7 @@ def fit_data(
     classes = [str(label) for label in model.classes_.tolist()]
     return page_head("fit", config or {}, graph.name) | {
         "method": type(model).__name__,
-        "graph": _graph_facts(graph),
+        "graph": graph_facts(graph),
         "labels": {"learned": int((nodes.use == 1).sum()), "held_out": int((nodes.use == 2).sum()), "classes": classes},
         "estimate": measured,
         "doubtful": int(nodes.doubtful.sum()),
@@ -128,22 +111,6 @@ def _sets(
         warnings.simplefilter("ignore")  # what is not promised is told with the sets
         sets = model.predict_set(coverage=wanted["coverage"], by_class=wanted["by_class"])
     return {"sets": packed_sets(sets[chosen], classes)}
-
-
-def _graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
-    return {
-        "name": graph.name,
-        "nodes": graph.num_nodes,
-        "layers": [
-            {
-                "name": name,
-                "edges": layer.num_edges,
-                "groups": None if layer.group_names is None else len(layer.group_names),
-                "present": layer.num_present,
-            }
-            for name, layer in graph.layers.items()
-        ],
-    }
 
 
 def _map(model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]) -> dict[str, Any]:

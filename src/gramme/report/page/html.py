@@ -28,7 +28,7 @@ from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from gramme._text import rough_number
+from gramme._text import plural, rough_number, share
 from gramme.errors import FileFormatError
 from gramme.links.explain import percent
 
@@ -138,15 +138,6 @@ def shorten(value: Any, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def share(value: float, digits: int = 0) -> str:
-    """A share in percent.
-
-    >>> share(0.123), share(0.123, 1)
-    ('12%', '12.3%')
-    """
-    return f"{100 * value:.{digits}f}%"
-
-
 def signed(value: float) -> str:
     """Two decimals, with a proper minus sign.
 
@@ -154,15 +145,6 @@ def signed(value: float) -> str:
     ('−0.25', '0.00')
     """
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
-
-
-def plural(count: int, thing: str, ending: str = "s") -> str:
-    """A number of things in words.
-
-    >>> plural(1, "node"), plural(1200, "class", "es")
-    ('1 node', '1,200 classes')
-    """
-    return f"{count:,} {thing}{'' if count == 1 else ending}"
 
 
 def class_text(label: Any) -> str:
@@ -186,6 +168,16 @@ def listed(values: Iterable[Any], most: int, longest: int = 40, more: str = "…
     return Markup(", ").join(name(one, longest) for one in every[:most]) + (
         "" if len(every) <= most else more.replace("{}", rest)
     )
+
+
+def in_words(values: Iterable[Any]) -> str:
+    """Some values with commas and a last "and".
+
+    >>> in_words([10]), in_words([10, 20, 30])
+    ('10', '10, 20 and 30')
+    """
+    *first, last = map(str, values)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 TABLE_WORDS = {"node": "row", "nodes": "rows", "layer": "column", "layers": "columns"}
@@ -246,12 +238,15 @@ def _environment(rows: bool) -> jinja2.Environment:
         "class_text": class_text,
         "things": word,
         "class_name": lambda value, longest=40: name(class_text(value), longest),
-        "percent": percent,
+        "percent": lambda value: percent(value).replace("%", " %"),
         "capital": lambda value: value[:1].upper() + value[1:],
         "across": lambda value: f"{100 * min(max(value, 0.0), 1.0):.2f}%",
     }
     environment.tests["there"] = there
     return environment
+
+
+for_templates(in_words)
 
 
 def macro(kind: str, name: str, *values: Any, rows: bool = False) -> Markup:
@@ -260,13 +255,10 @@ def macro(kind: str, name: str, *values: Any, rows: bool = False) -> Markup:
     return made
 
 
-def render(kind: str, data: dict[str, Any], shown: dict[str, Any] | None = None) -> str:
-    """The page of a kind as text: the template's ``title`` and ``body`` about some data, which the page then holds.
-
-    ``shown`` is what the template gets, the data with what follows from them, if that is more than the data.
-    """
-    shown, rows = data if shown is None else shown, bool(data.get("of_table"))
-    return page(macro(kind, "title", shown, rows=rows).unescape(), macro(kind, "body", shown, rows=rows), data)
+def render(data: dict[str, Any]) -> str:
+    """A page as text, from its data alone, which it then holds: title and body of the template of its kind."""
+    kind, rows = str(data["kind"]).replace("-", "_"), bool(data.get("of_table"))
+    return page(macro(kind, "title", data, rows=rows).unescape(), macro(kind, "body", data, rows=rows), data)
 
 
 def page(title: str, body: str, data: dict[str, Any]) -> str:

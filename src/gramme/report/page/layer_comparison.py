@@ -30,15 +30,7 @@ MAX_PRODUCTS = 3_000_000
 
 @dataclass(frozen=True)
 class LayerSimilarity:
-    """How alike layers are.
-
-    Attributes
-    ----------
-    table : DataFrame
-        Correlations, a row and a column per layer; NaN for a layer that joins all pairs alike, or none.
-    nodes : int
-        Nodes whose pairs were looked at: all, or a random sample.
-    """
+    """Correlations of layers (NaN for one that joins all pairs alike, or none), and how many nodes were looked at."""
 
     table: pd.DataFrame
     nodes: int
@@ -47,19 +39,10 @@ class LayerSimilarity:
 def layer_similarity(
     graph: MultilayerGraph, layers: Sequence[str] | None = None, *, random_state: int = 0
 ) -> LayerSimilarity:
-    """The correlation of every two layers over the pairs of nodes.
+    """The correlation of every two layers over the pairs of nodes; of a large graph, over a random sample of them.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    layers : sequence of str, optional
-        Names of layers, in the order wanted; all if not given. A node that a layer does not hold is joined to
-        nobody there.
-    random_state : int, default=0
-        For the sample of nodes of a large graph.
+    A node that a layer does not hold is joined to nobody there.
 
-    Examples
-    --------
     >>> from gramme.graph import MembershipLayer
     >>> one, other = (MembershipLayer.from_codes([0, 0, 1, 1]), MembershipLayer.from_codes([0, 1, 0, 1]))
     >>> g = MultilayerGraph({"a": one, "b": one, "c": other})
@@ -147,16 +130,9 @@ Codes = NDArray[np.int64]
 def layer_comparison(
     graph: MultilayerGraph, order: Sequence[str], codes: Codes, classes: Sequence[str]
 ) -> dict[str, Any]:
-    """Similarities of the layers, and how much each speaks for each class.
+    """Similarities of the layers, the most important first, and how much each speaks for each class.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    order : sequence of str
-        Names of layers, the most important first.
-    codes : array of int
-        The class that was learned of each node, counted from 1; 0 where none was.
-    classes : sequence of str
+    ``codes`` are the classes that were learned, counted from 1; 0 where there was none.
     """
     compared = list(order)[:MAX_COMPARED_LAYERS]
     alike = layer_similarity(graph, compared)

@@ -12,17 +12,12 @@ from gramme.links.expected import ExpectedLinks, expected_by_layer
 from gramme.links.explain import BRIDGE, CLOSES
 
 from .fit_facts import page_head
-from .html import for_templates, render
+from .html import for_templates
 from .network import linked_network
 
 SHOWN_LINKS = 50
 SHOWN_INGREDIENTS = 8
 SHOWN_PER_CHANGE = 10
-
-
-def render_links(data: dict[str, Any]) -> str:
-    """The page as text, from its data alone."""
-    return render("links", data)
 
 
 def links_data(model: GrammeLinks, links: pd.DataFrame, *, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,18 +33,10 @@ Places = NDArray[np.int64]
 def network(
     graph: MultilayerGraph, chosen: Places, order: Sequence[str], *, held: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """What a page needs to draw the network.
+    """What a page needs to draw some nodes and the layers in ``order``, the most important first, and all couplings.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    chosen : array of int
-        The nodes the page shows.
-    order : sequence of str
-        Names of layers, the most important first; others are not drawn. Couplings are, whether named or not.
-    held : iterable of str, optional
-        Layers whose groups and degrees stand elsewhere on the page, see :mod:`gramme.report.page.node_details`. Only
-        these are drawn. If not given, groups and degrees come with the network.
+    ``held`` are the layers whose groups and degrees stand elsewhere on the page, see :mod:`.node_details`; only these
+    are drawn then. If not given, groups and degrees come with the network.
     """
     joined = with_coupling_layers(graph)
     couplings = [name for name in joined.layers if name not in graph.layers]
@@ -58,9 +50,9 @@ def network(
     random = np.random.default_rng(0)
     grouped = [name for name in names if layers[name].incidence() is not None]
     edges = {name: layers[name].num_edges for name in names if name not in grouped}
-    budget = _fair_share(list(edges.values()), MAX_DRAWN_EDGES)
+    budget = fair_share(list(edges.values()), MAX_DRAWN_EDGES)
     memberships = {name: layers[name].incidence().nnz for name in grouped}  # type: ignore[union-attr]
-    share = _fair_share(list(memberships.values()), MAX_DRAWN_MEMBERSHIPS)
+    share = fair_share(list(memberships.values()), MAX_DRAWN_MEMBERSHIPS)
     lots = random.permutation(chosen.size)  # a node's lines are drawn where its lot is low enough
     records = []
     for name in names:
@@ -92,10 +84,10 @@ def network(
     }
 
 
-def _fair_share(sizes: list[int], most: int) -> int:
+def fair_share(sizes: Sequence[int], most: int) -> int:
     """The largest bound per layer under which all layers together keep at most ``most``.
 
-    >>> _fair_share([10, 100, 1000], 300)
+    >>> fair_share([10, 100, 1000], 300)
     190
     """
     left, among = most, len(sizes)
@@ -144,16 +136,7 @@ _MAX_NAME_CHARACTERS = 80
 
 
 def ranked_network(graph: MultilayerGraph, order: Places, ranks: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The network of a ranking.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    order : array of int
-        Positions of all nodes, the one with the best mean rank first.
-    ranks : mapping of measure to array of int
-        The rank of each node.
-    """
+    """The network of a ranking: all nodes in the order of their mean ranks, and their ranks by each measure."""
     chosen = _chosen(graph.num_nodes, order)
     place = np.empty(graph.num_nodes, dtype=np.int64)
     place[order] = np.arange(order.size)
@@ -165,14 +148,7 @@ def ranked_network(graph: MultilayerGraph, order: Places, ranks: Mapping[str, ND
 
 
 def linked_network(graph: MultilayerGraph, links: pd.DataFrame) -> dict[str, Any]:
-    """The network of predicted links, the most probable of them beside the layer in which they are proposed.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    links : DataFrame
-        ``layer``, ``source``, ``target`` by name, the most probable first.
-    """
+    """The network of predicted links, the most probable of them beside the layer in which they are proposed."""
     shown = links.head(MAX_PROPOSED)
     source, target = graph.positions(shown["source"]), graph.positions(shown["target"])
     chosen = _chosen(graph.num_nodes, np.concatenate([source, target]))
@@ -207,19 +183,9 @@ def marked_network(
     marked: Places | None = None,
     labelled: NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
-    """The network with nodes coloured by what they belong to.
+    """The network with nodes coloured by what they belong to: a code from 1 (0 for nothing), and a title per code.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    codes : array of int, shape (nodes,)
-        What each node belongs to, from 1; 0 for nothing.
-    titles : sequence of str
-        What to call it, in the order of the codes.
-    marked : array of int, optional
-        Positions of nodes to draw large.
-    labelled : array of bool, shape (nodes,), optional
-        Which nodes have a label already.
+    ``marked`` nodes are drawn large; ``labelled`` says which have a label already.
     """
     first = np.zeros(0, dtype=np.int64) if marked is None else marked
     chosen = _chosen(graph.num_nodes, first)

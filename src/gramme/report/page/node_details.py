@@ -27,7 +27,7 @@ from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.methods.contributions import GROUPS, NEIGHBOURS
 from gramme.methods.explain import Part, Reasons, reasons
 
-from .html import Packed, pack_floats, pack_integers, pack_shares, shorten
+from .html import pack_floats, pack_integers, pack_shares, shorten
 
 # What the page shows about each node: name, label, prediction, how certain, and whether its label
 # looks wrong.
@@ -137,16 +137,8 @@ def node_table(
 ) -> NodeTable:
     """What is known about each node.
 
-    Parameters
-    ----------
-    model : NodeClassifier
-        Fitted on ``graph``.
-    graph : MultilayerGraph
-    known : array of object, optional
-        The labels it learned from, None where unknown; the graph's own if not given.
-    predictions : mapping, optional
-        For labelled nodes, by name: what a model that had not learned from this label says, as in
-        :meth:`gramme.evaluation.Estimate.predictions`.
+    ``known`` are the labels that were learned from, None where unknown (the graph's own if not given), ``predictions``
+    what models that had not learned from a node's label say, as in :meth:`gramme.evaluation.Estimate.predictions`.
     """
     count = graph.num_nodes
     own_labels = np.full(count, None) if graph.labels is None else graph.labels
@@ -215,18 +207,7 @@ Places = NDArray[np.int64]
 def neighbourhoods(
     model: NodeClassifier, graph: MultilayerGraph, chosen: Places, order: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The layers that a page holds, in the order given (most important first).
-
-    Parameters
-    ----------
-    model : NodeClassifier
-        Fitted on ``graph``.
-    graph : MultilayerGraph
-    chosen : array of int
-        The nodes the page shows.
-    order : sequence of str
-        Names of layers.
-    """
+    """The layers that a page holds, in the order given (most important first), for the nodes it shows."""
     kept = list(order)[: max(1, MAX_NODE_LAYERS // max(chosen.size, 1))]
     edges = sum(graph.layers[layer].made_of == "edges" for layer in kept)
     most = int(np.clip(_MAX_NEIGHBOUR_ENTRIES // max(chosen.size * edges, 1), 3, MAX_NEIGHBOURS))
@@ -321,15 +302,14 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
     sums = layer.incidence().T @ heard
     used, renumbered = np.unique(rows.indices, return_inverse=True)
     texts = [shorten(one, _NEIGHBOURS_MAX_NAME_CHARACTERS) for one in layer.group_names[used[:_MAX_GROUP_NAMES]]]
-    record: dict[str, Any] = {
+    return {
         "kind": "groups",
         "groups": pack_integers(renumbered),
         "names": texts,
         "sizes": pack_integers(layer.sizes[used]),
         "sums": pack_floats(sums[used]),
+        "counts": pack_integers(counts),
     }
-    single: Packed = pack_integers(counts)
-    return record | {"counts": single}
 
 
 # Why each node is predicted as it is, in a form small enough for a page: the parts of its
@@ -428,16 +408,7 @@ _LEADING_GROUPS_MAX_NAME_CHARACTERS = 60
 
 
 def leading_groups(found: Reasons | None, graph: MultilayerGraph, classes: list[str]) -> dict[str, Any] | None:
-    """The groups through which most of the predictions came, by layer; None if a method does not tell.
-
-    Parameters
-    ----------
-    found : Reasons or None
-        Why the nodes of a page are predicted as they are.
-    graph : MultilayerGraph
-        As the model saw it.
-    classes : list of str
-    """
+    """The groups through which most of the predictions came, by layer; None if a method does not tell."""
     if found is None:
         return None
     through: dict[str, sp.csr_array] = {}

@@ -14,8 +14,8 @@ from gramme.methods import GrammeRegressor
 from gramme.methods.regression.ingredients import INGREDIENTS
 
 from .charts import Series, chart
-from .fit_facts import page_head
-from .html import for_templates, render
+from .fit_facts import graph_facts, page_head
+from .html import for_templates
 
 DEFAULT_COVERAGE = 0.9
 """The share of nodes whose number the intervals of page and table should hold, where nothing else was asked for."""
@@ -24,35 +24,14 @@ MAX_ROWS = 200  # of the table
 
 
 def number_data(model: GrammeRegressor, graph: MultilayerGraph, config: dict[str, Any]) -> dict[str, Any]:
-    """Everything the page shows, as plain values.
-
-    Parameters
-    ----------
-    model : GrammeRegressor
-        Fitted on ``graph``.
-    graph : MultilayerGraph
-    config : dict
-        How it was fitted, for the section on how to repeat it.
-    """
+    """Everything the page shows, as plain values; ``config`` says how the model was fitted on the graph."""
     known: list[float | None] = [None] * graph.num_nodes
     for place, value in zip(model.known_.tolist(), model.known_values_.tolist(), strict=True):
         known[place] = value
     coverage = float(config.get("coverage", DEFAULT_COVERAGE))
     half = model.half_width(coverage)
     return page_head("numbers", config, graph.name) | {
-        "graph": {
-            "name": graph.name,
-            "nodes": graph.num_nodes,
-            "layers": [
-                {
-                    "name": layer_name,
-                    "edges": layer.num_edges,
-                    "groups": getattr(layer, "num_groups", None),
-                    "present": layer.num_present,
-                }
-                for layer_name, layer in graph.layers.items()
-            ],
-        },
+        "graph": graph_facts(graph),
         "r2": None if math.isnan(model.r2_) else model.r2_,
         "mean_absolute_error": model.mean_absolute_error_,
         "coverage": coverage,
@@ -65,11 +44,6 @@ def number_data(model: GrammeRegressor, graph: MultilayerGraph, config: dict[str
         "predicted": model.predict().tolist(),
         "out_of_fold": [None if math.isnan(one) else one for one in model.out_of_fold_.tolist()],
     }
-
-
-def render_numbers(data: dict[str, Any]) -> str:
-    """The page as text, from its data alone."""
-    return render("regression", data)
 
 
 @for_templates

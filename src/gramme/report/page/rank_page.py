@@ -18,7 +18,7 @@ from gramme.ranking.rank_nodes import coinciding_measures, distinct_importances,
 
 from .charts import rank_intervals
 from .fit_facts import page_head
-from .html import for_templates, render
+from .html import for_templates
 from .network import ranked_network
 
 SHOWN_NODES = 20
@@ -46,11 +46,6 @@ def interval_figures(data: Mapping[str, Any]) -> list[Markup]:
 
 
 for_templates(easy_choice)
-
-
-def render_rank(data: dict[str, Any]) -> str:
-    """The page as text, from its data alone."""
-    return render("rank", data)
 
 
 def rank_data(

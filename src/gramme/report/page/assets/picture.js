@@ -17,7 +17,7 @@
     if (codes) {
       if (marked && marked[i]) lines.push("is to be asked");
       else if (labelled && labelled[i]) lines.push("has a label");
-      else if (codes[i]) lines.push(asks ? "stood for by " : "in ", name(titles[codes[i] - 1], 120));
+      else if (codes[i]) lines.push(asks ? "represented by " : "in ", name(titles[codes[i] - 1], 120));
       else lines.push(asks ? "nearer to a label than to a chosen node" : "joined to nobody");
     } else if (ranks.length) lines.push(ranks.slice(0, 4).map((one) => one.title + " rank " + count(one.ranks[i])).join(", "));
     else if (ends) lines.push(ends[i] ? "in " + count(ends[i]) + (ends[i] === 1 ? " proposed link" : " proposed links") : "in no proposed link");
@@ -28,7 +28,7 @@
     const sizes = new Uint32Array(titles.length + 1);
     for (const code of codes) sizes[code]++;
     const item = (slot, ...text) => element("li", {}, palette.swatch(slot), ...text);
-    const items = titles.slice(0, MOST).map((title, k) => item(k + 1, ...(asks ? ["stood for by "] : []), name(title, 40), ": " + count(sizes[k + 1])));
+    const items = titles.slice(0, MOST).map((title, k) => item(k + 1, ...(asks ? ["represented by "] : []), name(title, 40), ": " + count(sizes[k + 1])));
     const others = sizes.slice(MOST + 1).reduce((sum, size) => sum + size, 0);
     if (others) items.push(item(11, (asks ? "by others: " : "smaller groups: ") + count(others)));
     if (sizes[0]) items.push(item(0, (asks ? "labelled, or nearer to a label: " : "isolated: ") + count(sizes[0])));
