@@ -174,6 +174,10 @@ def rank_link_methods(rows: pd.DataFrame, negatives: str) -> Ranking:
 
 def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """By dataset, unlinked pairs, method and layer: whether it is the best there, or level with it."""
+
+    def test(one: pd.Series, other: pd.Series) -> tuple[float, float]:
+        return corrected_t_test(one - other, TEST_TO_TRAIN) if len(one) >= MIN_SPLITS else (math.nan, math.nan)
+
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     split = ["realisation", "fold"]
     for (dataset, kind), group in done.groupby(["dataset", "negatives"], sort=False):
@@ -184,15 +188,9 @@ def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str
         means = by_layer.groupby(level=split).mean()[in_all_layers]
         for layer, scores in (places | {MEAN: means}).items():
             if len(scores) and scores.shape[1] > 1:
-                for method, verdict in verdicts(scores, _test).items():
+                for method, verdict in verdicts(scores, test).items():
                     found[str(dataset), str(kind), str(method), str(layer)] = verdict
     return found
-
-
-def _test(one: pd.Series, other: pd.Series) -> tuple[float, float]:
-    if len(one) < MIN_SPLITS:
-        return math.nan, math.nan
-    return corrected_t_test(one - other, TEST_TO_TRAIN)
 
 
 def _pooled_error(texts: pd.Series) -> float:

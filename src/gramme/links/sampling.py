@@ -309,7 +309,11 @@ def _nearest(adjacency: sp.csr_array, by_root: Floats, starts: Ints, each: int) 
     Rows of many nodes are multiplied together, as dense matrices where they are well filled.
     """
     nodes = adjacency.shape[0]
-    adjacency = _first_neighbours(adjacency) if np.diff(adjacency.indptr).max(initial=0) > MAX_NEIGHBOURS else adjacency
+    length = np.diff(adjacency.indptr)
+    if length.max(initial=0) > MAX_NEIGHBOURS:
+        kept = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
+        ends = np.repeat(np.arange(nodes), length)[kept], adjacency.indices[kept]
+        adjacency = sp.csr_array((adjacency.data[kept], ends), shape=adjacency.shape)
     scaled: Any = sp.csr_array(adjacency @ sp.diags_array(by_root)).astype(np.float32)
     if nodes <= MAX_DENSE_NODES and scaled.nnz > DENSE_SHARE * nodes**2:
         scaled = scaled.toarray()
@@ -336,11 +340,3 @@ def _nearest(adjacency: sp.csr_array, by_root: Floats, starts: Ints, each: int) 
             best = np.sort(columns[kept])[:each]
             found.append(np.column_stack([np.full(best.size, node), best]).astype(np.int64))
     return np.concatenate(found)
-
-
-def _first_neighbours(adjacency: sp.csr_array) -> sp.csr_array:
-    """The first :data:`MAX_NEIGHBOURS` entries of each row."""
-    length = np.diff(adjacency.indptr)
-    kept = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
-    rows = np.repeat(np.arange(length.size), length)[kept]
-    return sp.csr_array((adjacency.data[kept], (rows, adjacency.indices[kept])), shape=adjacency.shape)

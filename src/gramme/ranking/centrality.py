@@ -32,13 +32,6 @@ def layer_degree(layer: Layer) -> Floats:
     return out + into if layer.directed else out
 
 
-def layer_strength(product: LayerProduct) -> Floats:
-    """The weight of all edges at each node."""
-    if product.directed:
-        return product.out_strength + product.in_strength
-    return product.out_strength
-
-
 def participation(graph: MultilayerGraph) -> Floats:
     """How evenly a node's edges are spread over the layers: 0 all in one, 1 equally many in each.
 

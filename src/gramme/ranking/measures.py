@@ -21,7 +21,6 @@ from .centrality import (
     katz_versatility,
     layer_degree,
     layer_degrees,
-    layer_strength,
     leading,
     multirank,
     pagerank,
@@ -93,7 +92,8 @@ def _over_layers(of_layer: Callable[[Layer], Values], task: RankingTask) -> Valu
 
 
 def _strength(task: RankingTask) -> Values:
-    return np.asarray(np.sum([layer_strength(product) for product in task.products], axis=0))
+    products = task.products
+    return np.asarray(np.sum([one.out_strength + one.directed * one.in_strength for one in products], axis=0))
 
 
 MEASURES: dict[str, Measure] = {

@@ -67,23 +67,22 @@ def rank_spread(
     samples = num_steps(graph)[1]
     steps = len(couplings) + samples
 
-    def note(task: RankingTask, names: Sequence[str]) -> None:
+    def note(task: RankingTask, names: Sequence[str], done: int) -> None:
         for name in names:
             ranks = ranks_of(MEASURES[name].compute(task))
             np.minimum(low[name], ranks, out=low[name])
             np.maximum(high[name], ranks, out=high[name])
+        advance(done / steps)
+        if tell is not None:
+            tell(done, steps)
 
     products = RankingTask(graph).products
     for done, strength in enumerate(couplings, start=1):
-        note(RankingTask(graph, strength, restart, products), coupled)
-        if tell is not None:
-            tell(done, steps)
+        note(RankingTask(graph, strength, restart, products), coupled, done)
     for sample in range(samples):
         random = np.random.default_rng([random_state, sample])
         thinner = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
-        note(RankingTask(thinner, coupling, restart), measures)
-        if tell is not None:
-            tell(len(couplings) + sample + 1, steps)
+        note(RankingTask(thinner, coupling, restart), measures, len(couplings) + sample + 1)
     return {name: (low[name], high[name]) for name in measures}
 
 
@@ -169,9 +168,7 @@ def rank(
         rounds = sum(num_steps(graph))  # each computes the measures anew
         names = [one.name for one in chosen]
         with part("how sure they are", rounds / (rounds + 1)):
-            bounds = rank_spread(
-                graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=_telling(tell)
-            )
+            bounds = rank_spread(graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=tell)
     for measure in chosen:
         _add(columns, measure.name, measure.compute(task))
         if measure.name in bounds:
@@ -186,17 +183,6 @@ def rank(
                 _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
     rows = {name: order.to_given(values) for name, values in columns.items()}
     return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
-
-
-def _telling(tell: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
-    """Tells of each step, and how far the part of the work is that it belongs to."""
-
-    def told(done: int, steps: int) -> None:
-        advance(done / steps)
-        if tell is not None:
-            tell(done, steps)
-
-    return told
 
 
 def coinciding_measures(ranks: pd.DataFrame) -> dict[str, list[str]]:
