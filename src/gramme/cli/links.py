@@ -135,35 +135,23 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise FileFormatError(f"is no CSV file of pairs ({error})", file=path) from error
+
+    def refuse(column: str, wrong: pd.Series, before: str, after: str = "") -> None:
+        if wrong.any():
+            place = int(wrong.to_numpy().argmax())
+            raise FileFormatError(f"{before}{table[column].iloc[place]!r}{after}", file=path, line=place + 2)
+
     for column in ("source", "target"):
         if column not in table.columns:
-            raise FileFormatError(
-                f"has no column {column!r}; pairs need the columns source and target, and perhaps layer",
-                file=path,
-                line=1,
-            )
-        unknown = [name for name in table[column] if name not in names]
-        if unknown:
-            line = int((table[column] == unknown[0]).to_numpy().argmax()) + 2
-            raise FileFormatError(f"there is no node {unknown[0]!r} in the data", file=path, line=line)
+            needed = "pairs need the columns source and target, and perhaps layer"
+            raise FileFormatError(f"has no column {column!r}; {needed}", file=path, line=1)
+        refuse(column, ~table[column].isin(names), "there is no node ", " in the data")
         table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
-    same = (table["source"] == table["target"]).to_numpy()
-    if same.any():
-        raise FileFormatError(
-            f"{table['source'][same.argmax()]!r} is paired with itself; a pair needs two nodes",
-            file=path,
-            line=int(same.argmax()) + 2,
-        )
+    refuse("source", table["source"] == table["target"], "", " is paired with itself; a pair needs two nodes")
     if "layer" not in table.columns:
         table["layer"] = ""
-    other = ~table["layer"].isin([*layers, ""]).to_numpy()
-    if other.any():
-        raise FileFormatError(
-            f"links of the layer {table['layer'][other.argmax()]!r} are not asked about; those of "
-            f"{', '.join(layers)} are",
-            file=path,
-            line=int(other.argmax()) + 2,
-        )
+    unknown = ~table["layer"].isin([*layers, ""])
+    refuse("layer", unknown, "links of the layer ", f" are not asked about; those of {', '.join(layers)} are")
     return table
 
 
