@@ -7,7 +7,6 @@ strategies that label the hardest nodes: these then no longer count.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import pandas as pd
 from sklearn.metrics import f1_score
 
 from gramme._types import Ints
-from gramme.errors import DataError, GrammeWarning, did_you_mean
+from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
 from gramme.io.values import proper_text
@@ -27,6 +26,7 @@ from gramme.methods.registry import method
 
 from .ask_strategies import ASK_STRATEGIES, LabelRequest, ask_strategy
 from .benchmark import TaskSpec, check_repeats, dataset_checksum, recorded, splits_by_dataset
+from .learning_curve import predicted_codes
 from .ledger import LEDGER_KINDS
 from .splits import GivenSplit
 from .statistics import mean_interval
@@ -99,19 +99,12 @@ class AskSpec(TaskSpec):
 
 def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec) -> Ints:
     """The class of every node, learned from the chosen ones; the only class where they have but one."""
-    if np.unique(codes).size == 1:
-        return np.full(graph.num_nodes, codes[0])
-    known = np.full(graph.num_nodes, -1)
-    known[chosen] = codes
     if spec.predictor == WEIGHTED:
         weights: Any = learned_layer_weights(graph).to_dict()
         model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
     else:
         model = method(spec.predictor).create(random_state=spec.realisation)
-    with warnings.catch_warnings():
-        # that classes have a single label is what is measured here
-        warnings.simplefilter("ignore", GrammeWarning)
-        return np.asarray(model.fit(graph, known.tolist()).predict()).astype(np.int64)
+    return predicted_codes(graph, chosen, codes, model)
 
 
 def all_labels(graph: MultilayerGraph) -> KnownLabels:

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme._types import Floats
+from gramme._types import Floats, Ints
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
-from gramme.methods import LabelPropagation
+from gramme.methods import LabelPropagation, NodeClassifier
 from gramme.methods.labels import known_labels
 
 SHARES = (0.25, 0.4, 0.55, 0.7, 0.85)
@@ -81,7 +81,10 @@ def learning_curve(
     for division in range(divisions):
         order = random.permutation(count)
         for place, size in enumerate(sizes):
-            wrong[place, division] = _wrong(bare, known, order[:size], order[size:], weights)
+            train, test = order[:size], order[size:]
+            model = LabelPropagation(layer_weights=weights, random_state=0)
+            found = predicted_codes(bare, known.nodes[train], known.codes[train], model)
+            wrong[place, division] = (found[known.nodes[test]] != known.codes[test]).mean()
     wanted = [0, *(one for one in more if count + one <= graph.num_nodes)]
     at = np.array([count + one for one in wanted], dtype=np.float64)
     tested = np.array([count - size for size in sizes], dtype=np.float64)
@@ -102,18 +105,16 @@ def learning_curve(
     )
 
 
-def _wrong(graph: MultilayerGraph, known: Any, train: Any, test: Any, weights: Any) -> float:
-    codes = known.codes
-    if np.unique(codes[train]).size == 1:
-        return float((codes[test] != codes[train[0]]).mean())
-    labels = np.full(graph.num_nodes, -1)
-    labels[known.nodes[train]] = codes[train]
-    model = LabelPropagation(layer_weights=weights, random_state=0)
+def predicted_codes(graph: MultilayerGraph, nodes: Ints, codes: Ints, model: NodeClassifier) -> Ints:
+    """The class number of every node, learned from those of some; the only class where they have but one."""
+    if np.unique(codes).size == 1:
+        return np.full(graph.num_nodes, codes[0])
+    known = np.full(graph.num_nodes, -1)
+    known[nodes] = codes
     with warnings.catch_warnings():
+        # that classes have few labels is what is measured
         warnings.simplefilter("ignore", GrammeWarning)
-        predicted = model.fit(graph, labels.tolist()).predict()
-    found = np.asarray(predicted).astype(np.int64)[known.nodes[test]]
-    return float((found != codes[test]).mean())
+        return np.asarray(model.fit(graph, known.tolist()).predict()).astype(np.int64)
 
 
 def _extrapolated(sizes: Sequence[int], wrong: Floats, tested: Floats, at: Floats) -> Floats:

@@ -175,33 +175,29 @@ class _Search:
         self.count, self.resolution, self.engine = count, resolution, engine
 
     def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
+        def once(resolution: float) -> Ints:
+            if self.engine == "leidenalg":
+                return _by_leidenalg(layers, weights, random, resolution)
+            return layers.partition(weights, random, resolution=resolution, tries=TRIES)
+
         if self.count is None:
-            return self._once(layers, weights, random, self.resolution)
-        return self._counted(layers, weights, random, self.count)
-
-    def _once(self, layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float) -> Ints:
-        if self.engine == "leidenalg":
-            return _by_leidenalg(layers, weights, random, resolution)
-        return layers.partition(weights, random, resolution=resolution, tries=TRIES)
-
-    def _counted(self, layers: TiedLayers, weights: Floats, random: np.random.Generator, count: int) -> Ints:
-        """The resolution at which there are enough groups, then the mergers that cost least."""
+            return once(self.resolution)
+        # the resolution at which there are enough groups, then the mergers that cost least
         tied = layers.strengths.sum(axis=1) > 0
         low, high = -4.0, 4.0  # of the binary logarithm of the resolution
         best: tuple[float, Ints] | None = None
         for _ in range(12):
             middle = (low + high) / 2
-            group = self._once(layers, weights, random, 2.0**middle)
+            group = once(2.0**middle)
             number = np.unique(group[tied]).size
-            if number >= count:
+            if number >= self.count:
                 high, best = middle, (middle, group)
             else:
                 low = middle
-            if number == count:
+            if number == self.count:
                 break
-        if best is None:
-            best = (high, self._once(layers, weights, random, 2.0**high))
-        return merged(layers, weights, best[1], count, 2.0 ** best[0])
+        at, group = best or (high, once(2.0**high))
+        return merged(layers, weights, group, self.count, 2.0**at)
 
 
 def merged(layers: TiedLayers, weights: Floats, group: Ints, count: int, resolution: float) -> Ints:
