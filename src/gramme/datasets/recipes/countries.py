@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import os
 import re
-import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.datasets.files import cache_folder, data_folder
 from gramme.datasets.readers import nearest_edges, positive_int
 from gramme.datasets.record import Dataset, DatasetInfo, Paths
-from gramme.errors import DataError, FileFormatError, import_extra
+from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
+from gramme.io.source import read_text
+from gramme.io.spreadsheet import read_sheets
+from gramme.io.text import cells
 
 # Read a table of countries with a stage of development and 12 scores, however its columns are spelled.
 PILLARS = (
@@ -36,8 +35,13 @@ PILLARS = (
     "business sophistication",
     "innovation",
 )
-COUNTRY = ("country", "economy", "countryeconomy", "countryname", "entity")
-STAGE = ("stage", "stageofdevelopment", "developmentstage", "developmentlevel", "levelofdevelopment")
+_STAGE_WORDS = ("stage", "stageofdevelopment", "developmentstage", "developmentlevel", "levelofdevelopment")
+WANTED: dict[str, tuple[str, ...]] = {
+    "country": ("country", "economy", "countryeconomy", "countryname", "entity"),
+    "stage of development": _STAGE_WORDS,
+    **{pillar: (pillar.replace(" ", ""),) for pillar in PILLARS},
+}
+"""The columns that must be there, by any of these names."""
 BLANK = ("", "-", "–", "..", "n/a", "na", "nan")
 MAX_HEADER_ROW = 30
 """Rows of a sheet among which the header must be."""
@@ -56,13 +60,17 @@ class CountryTable:
 def read_countries(path: Path) -> CountryTable:
     """The first sheet of the workbook, or the CSV file, that has all the columns."""
     best: tuple[list[str], str] | None = None
-    for sheet, cells in _sheets(path):
-        for row in range(min(MAX_HEADER_ROW, len(cells))):
-            columns, missing = _columns(cells.iloc[row].tolist())
+    for sheet, rows in _sheets(path).items():
+        for place, (_, header) in enumerate(rows[:MAX_HEADER_ROW]):
+            seen: dict[str, int] = {}
+            for position, cell in enumerate(header):
+                seen.setdefault(plain_name(cell), position)
+            columns = {name: seen[word] for name, words in WANTED.items() for word in reversed(words) if word in seen}
+            missing = [name for name in WANTED if name not in columns]
             if not missing:
-                return _table(path, cells, row, columns)
+                return _table(path, rows[place + 1 :], columns)
             if best is None or len(missing) < len(best[0]):
-                best = missing, f"row {row + 1} of {sheet}"
+                best = missing, f"row {place + 1} of {sheet}"
     if best is None:
         raise FileFormatError("the table is empty", file=path)
     raise FileFormatError(
@@ -81,78 +89,39 @@ def plain_name(cell: object) -> str:
     return re.sub(r"[^a-z0-9]", "", text)
 
 
-def _sheets(path: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+def _sheets(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
+    """The rows of each sheet with their lines."""
     if path.suffix.casefold() == ".csv":
-        try:
-            yield "the file", pd.read_csv(path, header=None, dtype=object, skip_blank_lines=False)
-        except (ValueError, pd.errors.ParserError) as error:  # decoding errors are ValueErrors
-            raise FileFormatError(f"this is not a readable CSV ({error})", file=path) from error
-    elif path.suffix.casefold() == ".xlsx":
-        import_extra("openpyxl", "excel", "reading a workbook")
-        try:
-            sheets = pd.read_excel(path, header=None, dtype=object, sheet_name=None)
-        except (ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise FileFormatError(f"this is not a readable workbook ({error})", file=path) from error
-        yield from ((f"sheet {name!r}", cells) for name, cells in sheets.items())
-    else:
-        raise DataError(f"{path}: the table must be an .xlsx or a .csv file")
+        return {"the file": list(cells(read_text(path), ",", path))}
+    if path.suffix.casefold() == ".xlsx":
+        return {f"sheet {name!r}": list(enumerate(rows, start=1)) for name, rows in read_sheets(path).items()}
+    raise DataError(f"{path}: the table must be an .xlsx or a .csv file")
 
 
-def _columns(header: list[Any]) -> tuple[dict[str, int], list[str]]:
-    """Where each needed column is, and which are missing."""
-    seen: dict[str, int] = {}
-    for position, cell in enumerate(header):
-        if isinstance(cell, str):
-            seen.setdefault(plain_name(cell), position)
-    wanted: dict[str, tuple[str, ...]] = {"country": COUNTRY, "stage of development": STAGE}
-    wanted |= {pillar: (pillar.replace(" ", ""),) for pillar in PILLARS}
-    found = {
-        name: seen[spelling]
-        for name, spellings in wanted.items()
-        for spelling in reversed(spellings)
-        if spelling in seen
-    }
-    return found, [name for name in wanted if name not in found]
-
-
-def _table(path: Path, cells: pd.DataFrame, header: int, columns: dict[str, int]) -> CountryTable:
+def _table(path: Path, rows: list[tuple[int, list[str]]], columns: dict[str, int]) -> CountryTable:
     countries, stages, scores = [], [], []
-    for row in range(header + 1, len(cells)):
-        values = cells.iloc[row].tolist()
-        country, stage = values[columns["country"]], values[columns["stage of development"]]
-        try:
-            known = [_score(values[columns[pillar]], pillar) for pillar in PILLARS]
-        except ValueError as error:
-            if pd.isna(country):
-                continue
-            raise FileFormatError(str(error), file=path, line=row + 1) from error
-        if pd.isna(country) or np.isnan(known).all():
+    for line, row in rows:
+        values = {name: row[place].strip() if place < len(row) else "" for name, place in columns.items()}
+        values = {name: "" if cell.casefold() in BLANK else cell for name, cell in values.items()}
+        known = np.array([_score(values[pillar]) for pillar in PILLARS])
+        if not values["country"] or np.isnan(known).all():
             continue  # a blank line, a heading or a note below the table
-        countries.append(str(country).strip())
-        stages.append(None if pd.isna(stage) else _stage(stage))
+        wrong = next((pillar for pillar, score in zip(PILLARS, known, strict=True) if np.isinf(score)), None)
+        if wrong is not None:
+            raise FileFormatError(f"{values[wrong]!r} is not a score in {wrong!r}", file=path, line=line)
+        countries.append(values["country"])
+        stages.append(values["stage of development"] or None)
         scores.append(known)
     table = np.array(scores, dtype=np.float64).reshape(-1, len(PILLARS))
     return CountryTable(path, countries, stages, dict(zip(PILLARS, table.T, strict=True)))
 
 
-def _score(cell: Any, pillar: str) -> float:
-    """A number, or NaN for an empty cell and the usual signs for one."""
-    if pd.isna(cell) or str(cell).strip().casefold() in BLANK:
-        return math.nan
+def _score(cell: str) -> float:
+    """A number, NaN for an empty cell, and infinity for what is no number."""
     try:
-        number = float(cell)
-    except (TypeError, ValueError):
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{cell!r} is not a score in {pillar!r}")
-    return number
-
-
-def _stage(value: Any) -> str:
-    """Stages as text; a workbook's 3.0 is the stage 3."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip()
+        return float(cell or "nan")
+    except ValueError:
+        return math.inf
 
 
 def build_reinnovation(
