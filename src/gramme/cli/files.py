@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -125,7 +126,8 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
     if graph.labels is not None:
         known = [label for label in graph.labels if label is not None]
         facts["labelled_nodes"] = len(known)
-        facts["classes"] = {str(each): known.count(each) for each in graph.classes[:1000]}
+        times = Counter(known)
+        facts["classes"] = {str(each): times[each] for each in graph.classes[:1000]}
         count = amounts(known)
         if count:
             facts["notes"].append(too_many(count, len(known)))

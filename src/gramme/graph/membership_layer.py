@@ -247,9 +247,7 @@ class MembershipLayer(Layer):
 
     def incidence(self) -> sp.csr_array:
         """Node by group matrix of the weights, ones where there are none."""
-        indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
-        weights = np.ones(self.num_memberships) if self.weight is None else self.weight.copy()
-        return sp.csr_array((weights, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups))
+        return self._matrix(np.ones(self.num_memberships) if self.weight is None else self.weight.copy())
 
     @property
     def num_entries(self) -> int:
@@ -322,9 +320,11 @@ class MembershipLayer(Layer):
 
     def _numbered(self) -> sp.csr_array:
         """The node by group matrix with the number of each membership as its value."""
+        return self._matrix(np.arange(self.num_memberships))
+
+    def _matrix(self, values: NDArray[Any]) -> sp.csr_array:
         indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
-        entries = (np.arange(self.num_memberships), self.group.astype(np.int32), indptr)
-        return sp.csr_array(entries, shape=(self.num_nodes, self.num_groups))
+        return sp.csr_array((values, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups))
 
     def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
         """The same memberships with nodes and groups in another order, given as positions in this one."""

@@ -88,9 +88,9 @@ def read_labels(
     labels: dict[str, str] = {}
     rows = _pairs(text, path)
     if rows is None:
-        for line, row in numbered_lines(text):
-            if len(fields(row.replace(",", " "))) != 2:
-                problem = f"a node and its label are needed here, not {row[:80]!r}"
+        for line, words in numbered_lines(text):
+            if len(fields(words.replace(",", " "))) != 2:
+                problem = f"a node and its label are needed here, not {words[:80]!r}"
                 raise FileFormatError(problem, file=path, line=line)
         raise FileFormatError("the lines do not all have the same separator", file=path)
     if rows and not any(node in known for _, (node, _) in rows):

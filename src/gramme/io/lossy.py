@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def as_text(
 ) -> TextGraph:
     """The graph as text for a format that can hold what the flags say; warns of what it cannot."""
     if groups:
-        layers = {name: _plain(layer) for name, layer in graph.layers.items()}
+        layers: dict[str, Any] = dict(graph.layers)
     else:
         layers = {name: _edges_of(name, layer, format_name) for name, layer in graph.layers.items()}
         lost = [name for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)]
@@ -159,11 +160,6 @@ def _holds_named_nodes(graph: MultilayerGraph, layers: dict[str, EdgeLayer | Mem
         if not bool((named == layer.present).all()):
             return False
     return True
-
-
-def _plain(layer: object) -> EdgeLayer | MembershipLayer:
-    assert isinstance(layer, (EdgeLayer, MembershipLayer))
-    return layer
 
 
 def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gramme._plugins import Registry
 from gramme._text import setting
@@ -56,33 +57,33 @@ class Format:
     read: Callable[[Path, ReadOptions], Reading]
     write: Callable[[MultilayerGraph, Path], Mapping[Path, Content]] | None
     description: str
-    cannot: str
+    cannot: str = "it is only read"
 
 
-READ_ONLY = "it is only read"
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".graphmlz")
+
+
+def _of(module: Any, endings: tuple[str, ...], description: str, cannot: str) -> Format:
+    """The format of a module that has a name, a reader and a writer."""
+    return Format(module.NAME, endings, module.read, module.write, description, cannot)
+
+
 _ALL = (
-    Format(
-        authors.NAME,
+    _of(
+        authors,
         (".multilayer.edges",),
-        authors.read,
-        authors.write,
         "rows 'layer source target' counted from 0, with .labels and .features beside",
         "names, weights, directions, groups, absent nodes, layers without edges",
     ),
-    Format(
-        multiplex.NAME,
+    _of(
+        multiplex,
         ("_multiplex.edges", ".edges"),
-        multiplex.read,
-        multiplex.write,
         "rows 'layer source target [weight]', with _layers.txt and _nodes.txt beside",
         "directions, groups, absent nodes",
     ),
-    Format(
-        muxviz.NAME,
+    _of(
+        muxviz,
         (".muxviz", "_config.txt"),
-        muxviz.read,
-        muxviz.write,
         "a configuration 'edges;label;layout' per layer, with the files it names",
         "directions, groups, absent nodes",
     ),
@@ -94,11 +95,9 @@ _ALL = (
         "rows 'node layer node layer [weight]', or a configuration 'edges;layers;layout'",
         "directions, groups, absent nodes",
     ),
-    Format(
-        mpx.NAME,
+    _of(
+        mpx,
         (".mpx",),
-        mpx.read,
-        mpx.write,
         "sections of layers, actors, nodes and edges, as multinet and uunet use them",
         "groups, line ends in names",
     ),
@@ -124,57 +123,41 @@ _ALL = (
         csv_tables.read_text_file,
         None,
         "edges or a matrix by spaces, tabs, commas or semicolons, as R, igraph and networkx write them",
-        READ_ONLY,
     ),
-    Format(
-        parquet.NAME,
+    _of(
+        parquet,
         (".parquet", ".pq"),
-        parquet.read,
-        parquet.write,
         "the same tables as csv, stored by column (needs gramme[parquet])",
         "names and labels other than text",
     ),
-    Format(
-        pajek.NAME,
+    _of(
+        pajek,
         (".net",),
-        pajek.read,
-        pajek.write,
         "Pajek networks with several relations, with a .clu partition beside as labels",
         "labels other than numbers, features, groups, absent nodes, quotes in names",
     ),
-    Format(
-        infomap.NAME,
+    _of(
+        infomap,
         (".infomap", "_multilayer.net"),
-        infomap.read,
-        infomap.write,
         "Infomap's multilayer networks: *Vertices, *Intra, *Inter, *Multilayer",
         "labels, features, names of layers, directions, groups, absent nodes",
     ),
-    Format(
-        graphml.NAME,
+    _of(
+        graphml,
         (".graphml",),
-        graphml.read,
-        graphml.write,
         "GraphML with an edge attribute 'layer' (needs gramme[networkx])",
         "groups, absent nodes, control characters in names",
     ),
-    Format(
-        json_graph.NAME,
+    _of(
+        json_graph,
         (".json",),
-        json_graph.read,
-        json_graph.write,
         "node-link data of networkx and d3, Cytoscape's elements, or a list of edges",
         "groups, absent nodes",
     ),
-    Format("gexf", (".gexf",), graphml.read_gexf, None, "Gephi's format (needs gramme[networkx])", READ_ONLY),
-    Format("gml", (".gml",), graphml.read_gml, None, "GML (needs gramme[networkx])", READ_ONLY),
+    Format("gexf", (".gexf",), graphml.read_gexf, None, "Gephi's format (needs gramme[networkx])"),
+    Format("gml", (".gml",), graphml.read_gml, None, "GML (needs gramme[networkx])"),
     Format(
-        ucinet.NAME,
-        (".dl",),
-        ucinet.read,
-        None,
-        "UCINET's DL: matrices, lists of edges or of nodes, several relations",
-        READ_ONLY,
+        ucinet.NAME, (".dl",), ucinet.read, None, "UCINET's DL: matrices, lists of edges or of nodes, several relations"
     ),
     Format(
         "excel",
@@ -182,7 +165,6 @@ _ALL = (
         lambda path, options: parse_sheets(read_sheets(path), path, options),
         None,
         "a workbook with a layer per sheet: edges or matrices (needs gramme[excel])",
-        READ_ONLY,
     ),
     Format(
         "sqlite",
@@ -190,7 +172,6 @@ _ALL = (
         databases.reader("sqlite"),
         None,
         "tables or a query of a SQLite database: sqlite:FILE?query=...",
-        READ_ONLY,
     ),
     Format(
         "duckdb",
@@ -198,7 +179,6 @@ _ALL = (
         databases.reader("duckdb"),
         None,
         "tables or a query of a DuckDB database (needs gramme[duckdb])",
-        READ_ONLY,
     ),
     Format(
         csv_tables.MATRIX_NAME,
@@ -206,16 +186,8 @@ _ALL = (
         csv_tables.read_matrix,
         None,
         "one adjacency or incidence matrix, with or without names",
-        READ_ONLY,
     ),
-    Format(
-        npz.NAME,
-        (".npz",),
-        npz.read,
-        npz.write,
-        "gramme's own archive of arrays: keeps everything, can be mapped from disk",
-        "nothing is lost",
-    ),
+    _of(npz, (".npz",), "gramme's own archive of arrays: keeps everything, can be mapped from disk", "nothing is lost"),
 )
 
 #: All formats by name.

@@ -252,21 +252,14 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
         return graph
     layers = {name: graph.layers[name] for name in data.layers if name in graph.layers}
     for name, layer in layers.items():
-        held = store[PRESENT + name].numpy() if PRESENT + name in store else None
+        held = store[PRESENT + name].numpy() if PRESENT + name in store else np.ones(graph.num_nodes, dtype=bool)
         if isinstance(layer, MembershipLayer):
-            layers[name] = MembershipLayer(
-                layer.num_nodes,
-                layer.node,
-                layer.group,
-                layer.group_names,
-                weight=layer.weight,
-                nodes=np.ones(layer.num_nodes, dtype=bool) if held is None else held,
-            )
-        elif held is not None:
+            members = (layer.num_nodes, layer.node, layer.group, layer.group_names)
+            layers[name] = MembershipLayer(*members, weight=layer.weight, nodes=held)
+        elif not held.all():
             edges = layer.to_edges()
-            layers[name] = EdgeLayer(
-                edges.num_nodes, edges.source, edges.target, edges.weight, directed=edges.directed, nodes=held
-            )
+            ends = (edges.source, edges.target, edges.weight)
+            layers[name] = EdgeLayer(edges.num_nodes, *ends, directed=edges.directed, nodes=held)
     return MultilayerGraph(
         layers,
         nodes=graph.nodes,
@@ -278,33 +271,8 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
     )
 
 
-def put_groups(data: HeteroData, name: str, layer: MembershipLayer) -> None:
-    """The groups of a layer as a node type of its name, joined to the nodes."""
-    if name == NODE:
-        raise DataError(f"a layer named {NODE!r} cannot become a node type; rename it")
-    data[name].num_nodes = layer.num_groups
-    data[name].names = list(layer.group_names)
-    relation = data[NODE, name, name]
-    ends = np.stack([layer.node, layer.group]).astype(np.int64)
-    relation.edge_index = torch.from_numpy(ends)
-    if layer.weight is not None:
-        relation.edge_weight = torch.from_numpy(layer.weight.copy())
-
-
-def put_couplings(data: HeteroData, graph: MultilayerGraph) -> None:
-    """A relation per coupling; an undirected one has its edges one way, from the first layer."""
-    for (first, second), coupling in graph.couplings.items():
-        relation = data[NODE, f"{first}{BETWEEN}{second}", NODE]
-        ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
-        relation.edge_index = torch.from_numpy(ends[::-1].copy() if coupling.directed else ends)
-        relation[COUPLES] = [first, second]
-        relation.directed = coupling.directed
-        if coupling.weight is not None:
-            relation.edge_weight = torch.from_numpy(coupling.weight.copy())
-
-
 def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
-    """The couplings that :func:`put_couplings` stored."""
+    """The couplings that :func:`to_pyg` stored."""
     found: dict[Pair, Coupling] = {}
     for kind in getattr(data, "edge_types", ()):
         store = data[kind]
@@ -313,8 +281,7 @@ def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
             source, end = store["edge_index"].detach().cpu().numpy()
             directed = bool(store["directed"])
             source, end = (end, source) if directed else (source, end)
-            weights = stored_weights(store)
-            found[first, second] = Coupling(num_nodes, source, end, weights, directed=directed)
+            found[first, second] = Coupling(num_nodes, source, end, stored_weights(store), directed=directed)
     return found
 
 
@@ -445,14 +412,26 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
     for name, mask in graph.masks.items():
         store[name + MASK] = torch.from_numpy(mask.copy())
     data.layers = list(graph.layers)
-    put_couplings(data, graph)
+    for (first, second), coupling in graph.couplings.items():  # an undirected one has its edges from the first layer
+        relation = data[NODE, f"{first}{BETWEEN}{second}", NODE]
+        ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
+        relation.edge_index = torch.from_numpy(ends[::-1].copy() if coupling.directed else ends)
+        relation[COUPLES], relation.directed = [first, second], coupling.directed
+        if coupling.weight is not None:
+            relation.edge_weight = torch.from_numpy(coupling.weight.copy())
     for name, layer in graph.layers.items():
         if not layer.holds_all_nodes:
             store[PRESENT + name] = torch.from_numpy(layer.present.copy())
         if name in graph.layer_features:
             store[FEATURES + name] = as_tensor(graph.layer_features[name])
         if groups == "nodes" and isinstance(layer, MembershipLayer):
-            put_groups(data, name, layer)
+            if name == NODE:
+                raise DataError(f"a layer named {NODE!r} cannot become a node type; rename it")
+            data[name].num_nodes, data[name].names = layer.num_groups, list(layer.group_names)
+            relation = data[NODE, name, name]
+            relation.edge_index = torch.from_numpy(np.stack([layer.node, layer.group]).astype(np.int64))
+            if layer.weight is not None:
+                relation.edge_weight = torch.from_numpy(layer.weight.copy())
             continue
         edges = layer.to_edges()
         matrix = edges.edge_numbers().tocoo()
