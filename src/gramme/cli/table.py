@@ -15,7 +15,7 @@ from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.columns import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
 from gramme.graph.table import LayerPlan, TablePlan, known_column
-from gramme.io.labels import read_labels, settle_labels
+from gramme.io.labels import with_labels
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, header_of, read_table
 from gramme.io.source import tell
@@ -230,7 +230,6 @@ def _settled(graph: MultilayerGraph, read: Reading) -> np.ndarray[Any, Any]:
 def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
     if read.labels is None:
         return graph
-    names = [str(name) for name in graph.nodes]
     options = ReadOptions(
         labels_format=read.labels_format,  # type: ignore[arg-type]
         encoding=read.encoding,
@@ -240,10 +239,7 @@ def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
         label_bins=read.label_bins,
         label_edges=read.edges(),
     )
-    facts = read_labels(read.labels, names, options, complete=True, form=options.labels_format)
-    found = settle_labels(facts.labels or {}, options)
-    values = np.array([found.get(name) for name in names], dtype=object)
-    return graph.replace(labels=values)
+    return with_labels(graph, read.labels, options)
 
 
 def _columns(texts: Iterable[str], names: list[str]) -> list[str]:

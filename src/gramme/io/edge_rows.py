@@ -69,7 +69,22 @@ def read_edge_rows(
     """The rows of a file without a header; ``order`` is that of :func:`fast_rows`."""
     data = read_bytes(path)
     rows = fast_rows(data, columns=columns, order=order)
-    return rows if rows is not None else _slow_rows(path, data, encoding, columns, order, expected)
+    if rows is not None:
+        return rows
+    collector = RowCollector(path)
+    layer, source, target, weight = order
+    width = 0
+    for line, text in numbered_lines(decode(data, path, encoding)):
+        parts = fields(text)
+        if len(parts) not in columns or (width and len(parts) != width):
+            wanted = f"{width} as in the lines before" if width else expected
+            problem = f"there are {len(parts)} fields, but {wanted} are needed: {text[:80]!r}"
+            raise FileFormatError(problem, file=path, line=line)
+        width = len(parts)
+        stated = parts[weight] if 0 <= weight < width else None
+        collector.add("" if layer < 0 else parts[layer], parts[source], parts[target], stated, line)
+    found = collector.finish()
+    return found if layer >= 0 else replace(found, layers=[])
 
 
 def fast_rows(
@@ -93,10 +108,6 @@ def fast_rows(
         filled = (number for number, line in enumerate(body.split(b"\n"), first_line) if line.strip())
         return next((number for position, number in enumerate(filled) if position == row), None)
 
-    return _from_columns(table, order, line_of)
-
-
-def _from_columns(table: Columns, order: tuple[int, ...], line_of: Any) -> EdgeRows:
     where_layer, where_source, where_target, where_weight = order
     source, target = table[where_source], table[where_target]
     ids, source, target = _numbered(source, target)
@@ -143,22 +154,3 @@ def _numbered(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any],
     place[order] = np.arange(order.size)
     codes = place[codes]
     return met[order], codes[: source.size], codes[source.size :]
-
-
-def _slow_rows(
-    path: Path, data: bytes, encoding: str, columns: tuple[int, ...], order: tuple[int, ...], expected: str
-) -> EdgeRows:
-    rows = RowCollector(path)
-    layer, source, target, weight = order
-    width = 0
-    for line, text in numbered_lines(decode(data, path, encoding)):
-        parts = fields(text)
-        if len(parts) not in columns or (width and len(parts) != width):
-            wanted = f"{width} as in the lines before" if width else expected
-            problem = f"there are {len(parts)} fields, but {wanted} are needed: {text[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        width = len(parts)
-        stated = parts[weight] if 0 <= weight < width else None
-        rows.add("" if layer < 0 else parts[layer], parts[source], parts[target], stated, line)
-    found = rows.finish()
-    return found if layer >= 0 else replace(found, layers=[])

@@ -63,7 +63,6 @@ def parse_edges(
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
     back: list[tuple[str, str, str, str | None, int, dict[str, str]]] = []
-    pillars = 0
     for line, row in rows:
         needed = [header.source, header.target, *(header.between or ())]
         needed += [] if header.layer is None or header.between else [header.layer]
@@ -76,7 +75,7 @@ def parse_edges(
         if header.between is not None:
             first, second = (row[place] for place in header.between)
             if first != second and source == target:
-                pillars += 1
+                collector.pillars += 1
                 continue
             layer = between(first, second)
         weight = None if header.weight is None else row[header.weight].strip() or None
@@ -94,8 +93,6 @@ def parse_edges(
     for edge in back:  # an undirected edge in a layer that has directed ones too goes both ways
         if True in one_way[edge[0]]:
             collector.add(*edge)
-    if pillars:
-        tell(f"{path.name}: {pillars} edges between the copies of a node dropped: they are implied")
     found = collector.finish()
     if header.layer is None and header.between is None:
         found.layers = []

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme._text import setting
-from gramme.errors import FileFormatError, did_you_mean
+from gramme.errors import DataError, FileFormatError, did_you_mean
+from gramme.graph import MultilayerGraph
 from gramme.graph.columns import settled_labels
 
 from .headers import plain_word
@@ -116,6 +117,16 @@ def settle_labels(labels: Mapping[str, Any], options: ReadOptions) -> dict[str, 
     tell_of_labels(Counter(labels.values()), options.marks, numbers=numbers)
     known = {node: label for node, label in labels.items() if not is_unknown(label, options.marks)}
     return settled_labels(known, options.label_kind, options.label_bins, options.label_edges)
+
+
+def with_labels(graph: MultilayerGraph, path: Path, options: ReadOptions) -> MultilayerGraph:
+    """A graph that was read already, with the labels of a file."""
+    names = [str(name) for name in graph.nodes]
+    if len(set(names)) != len(names):
+        raise DataError("the nodes have no distinct names as text, so a file cannot label them")
+    facts = read_labels(path, names, options, complete=True, form=options.labels_format)
+    labels = settle_labels(facts.labels or {}, options)
+    return graph.replace(labels=[labels.get(name) for name in names])
 
 
 def _hint(node: str, nodes: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError
 
-from .source import AUTO
+from .source import AUTO, tell
 from .values import in_order, parse_weight, unknown_marks
 
 
@@ -82,6 +82,7 @@ class RowCollector:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.pillars = 0
         self._layers: dict[str, int] = {}
         self._nodes: dict[str, int] = {}
         self._codes = (array("q"), array("q"), array("q"))
@@ -117,8 +118,20 @@ class RowCollector:
         except ValueError as error:
             raise FileFormatError(str(error), file=self.path, line=line) from None
 
+    def add_between(
+        self, first: str, second: str, source: str, target: str, weight: str | None, line: int | None, **facts: Any
+    ) -> None:
+        """One edge from a node in a layer to one in another; between the copies of a node it is implied anyway."""
+        if first != second and source == target:
+            self.pillars += 1
+        else:
+            self.add(between(first, second), source, target, weight, line, **facts)
+
     def finish(self) -> EdgeRows:
         """All rows, with the nodes in their final order."""
+        if self.pillars:
+            edges = "1 edge" if self.pillars == 1 else f"{self.pillars:,} edges"
+            tell(f"{self.path.name}: {edges} between the copies of a node dropped: they are implied")
         nodes = in_order(self._nodes)
         place = np.zeros(len(nodes), dtype=np.int64)
         for position, name in enumerate(nodes):

@@ -214,7 +214,7 @@ def test_edges_between_layers(tmp_path):
     assert coupling.weight.tolist() == [2, 3]
     assert not coupling.directed
     assert graph.layers["grid"].present.tolist() == [True, True, False, False]
-    assert any("1 edges between the copies of a node" in note for note in report.notes)
+    assert any("1 edge between the copies of a node" in note for note in report.notes)
     (tmp_path / "g.couplings.csv").write_text("source_layer,target_layer,directed\ngrid,web,yes\nweb,grid,yes\n")
     assert sorted(read(tmp_path / "g.csv").couplings) == [("grid", "web"), ("web", "grid")]
 

@@ -43,7 +43,7 @@ def test_links_between_layers_are_couplings(tmp_path):
     assert graph.nodes.tolist() == ["a", "b", "x", "y z"]
     assert graph.couplings["1", "2"].weight.tolist() == [2.5]
     assert graph.layers["1"] == EdgeLayer(4, [0], [1], nodes=[0, 1])
-    assert report.notes == ("2 links between the copies of a node dropped: they are implied",)
+    assert report.notes == (f"{path.name}: 2 edges between the copies of a node dropped: they are implied",)
 
 
 @pytest.mark.parametrize(

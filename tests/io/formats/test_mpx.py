@@ -161,7 +161,7 @@ def test_edges_between_copies_are_implied(tmp_path):
     graph, report = inspect(put(tmp_path, LAYERED))
     assert [layer.num_edges for layer in graph.layers.values()] == [1, 1]
     assert graph.layers["b"].directed
-    assert "1 edges between the copies" in report.notes[0]
+    assert "1 edge between the copies" in report.notes[0]
 
 
 def test_a_bare_list_of_edges(tmp_path):

@@ -93,7 +93,7 @@ def test_edges_between_copies_are_implied(tmp_path):
     assert list(graph.layers) == ["1", "2"]
     assert [layer.num_edges for layer in graph.layers.values()] == [1, 1]
     assert graph.layers["2"].weight.tolist() == [4.0]
-    assert report.notes == ("2 edges between the copies of a node dropped: they are implied",)
+    assert report.notes == (f"{path.name}: 2 edges between the copies of a node dropped: they are implied",)
     assert report.rows == 2
 
 

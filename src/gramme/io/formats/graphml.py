@@ -64,14 +64,13 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         plain = {plain_word(key): value for key, value in values.items()}
         stated = plain.get(named) if named is not None else None
         layer = ONLY_LAYER if stated is None else str(stated) or ONLY_LAYER
+        first, second = layer, layer
         if "source_layer" in values and "target_layer" in values:
             first, second = str(values["source_layer"]), str(values["target_layer"])
-            if first != second and source == target:
-                continue  # a pillar between the copies of a node, which is implied
-            layer = between(first, second)
         weight = values.get("weight")
         described = {name: cell_text(values.get(name)) for name in options.edge_columns if name in values}
-        rows.add(layer, str(source), str(target), None if weight is None else str(weight), None, described)
+        stated = None if weight is None else str(weight)
+        rows.add_between(first, second, str(source), str(target), stated, None, facts=described)
     directed = bool(graph.is_directed()) and not stated_both_ways
     parsed = Parsed([path], rows.finish(), directed=directed)
     _take_layers(parsed, graph, path)

@@ -13,7 +13,7 @@ from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.lossy import as_text, lossy
-from gramme.io.parsed import Parsed, ReadOptions, RowCollector, between
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import numbered_lines, read_text
 from gramme.io.text import quote, quoted_fields
 
@@ -32,7 +32,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     """The layers and couplings of a multilayer network."""
     rows = RowCollector(path)
     names: dict[str, str] = {}
-    section, pillars, listed = "", 0, False
+    section, listed = "", False
     for line, text in numbered_lines(read_text(path, options.encoding)):
         if text.lstrip().startswith("#"):
             continue
@@ -57,24 +57,19 @@ def read(path: Path, options: ReadOptions) -> Parsed:
             raise FileFormatError(problem, file=path, line=line)
         layer, source, other, target = parts[:4] if width == 4 else (parts[0], parts[1], parts[0], parts[2])
         if section == "*inter":
-            pillars += 1
+            rows.pillars += 1
             continue
         for node in (source, target):
             if names and node not in names:
                 problem = f"the node {node!r} is not among the vertices"
                 raise FileFormatError(problem, file=path, line=line)
-        if layer != other and source == target:
-            pillars += 1
-            continue
-        rows.add(between(layer, other), source, target, parts[width] if len(parts) > width else None, line)
+        rows.add_between(layer, other, source, target, parts[width] if len(parts) > width else None, line)
     if len(set(names.values())) != len(names):
         names = {number: number for number in names}
     parsed = Parsed([path], rows.finish(), ones_mean_unweighted=True, id_start=1)
     parsed.rows.nodes = [names.get(node, node) for node in parsed.rows.nodes]
     if listed:
         parsed.nodes, parsed.nodes_file = list(names.values()), path
-    if pillars:
-        parsed.notes.append(f"{pillars} links between the copies of a node dropped: they are implied")
     return parsed
 
 

@@ -155,9 +155,8 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     directed, loops = _layers(sections, several)
     weights = _weight_columns(sections, several)
     rows = RowCollector(path)
+    _edges(sections, several, directed, weights, rows)
     parsed = Parsed([path], rows.finish())
-    _edges(sections, several, directed, weights, rows, parsed)
-    parsed.rows = rows.finish()
     stated = bool(sections.of(LAYERS))
     parsed.directed = directed if stated else None
     if stated:
@@ -234,11 +233,9 @@ def _edges(
     directed: dict[str, bool],
     weights: dict[str | None, tuple[int, int]],
     rows: RowCollector,
-    parsed: Parsed,
 ) -> None:
     needed = 4 if several else 3
     known = own_layers(directed)
-    pillars = 0
     for line, row in sections.of(EDGES):
         if len(row) < needed or not all(row[:needed]):
             wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
@@ -250,15 +247,9 @@ def _edges(
         for name in (layer, other):
             if directed and name not in known:
                 raise sections.error(f"unknown layer {name[:60]!r}; {did_you_mean(name, known)}", line)
-        if layer != other and source == target:
-            pillars += 1
-            continue
-        joined = between(layer, other)
         turned = between(other, layer)
-        weight = _weight(row[needed:], weights, turned if turned in weights else joined)
-        rows.add(joined, source, target, weight, line)
-    if pillars:
-        parsed.notes.append(f"{pillars} edges between the copies of an actor dropped: they are implied")
+        weight = _weight(row[needed:], weights, turned if turned in weights else between(layer, other))
+        rows.add_between(layer, other, source, target, weight, line)
 
 
 def _weight(values: Sequence[str], weights: dict[str | None, tuple[int, int]], layer: str) -> str | None:

@@ -16,7 +16,7 @@ from gramme.io.atomic import Content
 from gramme.io.edge_rows import read_edge_rows
 from gramme.io.lossy import as_text, lossy
 from gramme.io.node_table import read_attributes
-from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, RowCollector, between
+from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, RowCollector
 from gramme.io.source import checked_file, numbered_lines, read_text
 from gramme.io.text import fields
 
@@ -114,16 +114,14 @@ def read_muxviz_extended(path: Path, options: ReadOptions) -> Parsed:
     """The edges of an extended edge list."""
     first = next(numbered_lines(read_text(path, options.encoding)), (1, ""))[1]
     if ";" not in first:
-        rows, notes = _read_rows(path, options.encoding)
-        return Parsed([path], rows, ones_mean_unweighted=True, id_start=1, notes=notes)
+        return Parsed([path], _read_rows(path, options.encoding), ones_mean_unweighted=True, id_start=1)
     lines = config_lines(path, options.encoding)
     if len(lines) > 1:
         problem = "a configuration of an extended edge list has one line 'edges;layers;layout'"
         raise FileFormatError(problem, file=path, line=lines[1][0])
     line, (edges, layers, layout) = lines[0]
     file = named_file(path, edges, line)
-    rows, notes = _read_rows(file, options.encoding)
-    parsed = Parsed([path, file], rows, ones_mean_unweighted=True, id_start=1, notes=notes)
+    parsed = Parsed([path, file], _read_rows(file, options.encoding), ones_mean_unweighted=True, id_start=1)
     parsed.edges_file = file
     if layers:
         table = read_attributes(named_file(path, layers, line), options.encoding, " ")
@@ -134,9 +132,9 @@ def read_muxviz_extended(path: Path, options: ReadOptions) -> Parsed:
     return parsed
 
 
-def _read_rows(path: Path, encoding: str) -> tuple[EdgeRows, list[str]]:
+def _read_rows(path: Path, encoding: str) -> EdgeRows:
     rows = RowCollector(path)
-    width = pillars = 0
+    width = 0
     for line, text in numbered_lines(read_text(path, encoding)):
         parts = fields(text)
         if len(parts) not in (4, 5) or (width and len(parts) != width):
@@ -144,13 +142,8 @@ def _read_rows(path: Path, encoding: str) -> tuple[EdgeRows, list[str]]:
             raise FileFormatError(problem, file=path, line=line)
         width = len(parts)
         source, layer, target, other = parts[:4]
-        if layer != other and source == target:
-            pillars += 1
-        else:
-            weight = parts[4] if width == 5 else None
-            rows.add(between(layer, other), source, target, weight, line)
-    note = f"{pillars} edges between the copies of a node dropped: they are implied"
-    return rows.finish(), [note] if pillars else []
+        rows.add_between(layer, other, source, target, parts[4] if width == 5 else None, line)
+    return rows.finish()
 
 
 def write_muxviz_extended(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:

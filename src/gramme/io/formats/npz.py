@@ -22,7 +22,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import checked_names, name_index, smallest_int
 from gramme.io.atomic import Content
-from gramme.io.labels import read_labels, settle_labels
+from gramme.io.labels import with_labels
 from gramme.io.parsed import ReadOptions, ReadReport
 from gramme.io.source import checked_file, read_bytes
 from gramme.io.values import decode, encode, id_base
@@ -143,8 +143,9 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
         raise DataError(f"the file {path} cannot be read: {error.strerror or error}") from None
     files = [str(path)]
     if options.labels is not None:
-        graph = _with_labels(graph, options)
-        files += [str(options.labels)] if isinstance(options.labels, (str, Path)) else []
+        from_file = isinstance(options.labels, (str, Path))
+        graph = with_labels(graph, Path(options.labels), options) if from_file else graph.replace(labels=options.labels)
+        files += [str(options.labels)] if from_file else []
     names = [name for name in graph.nodes if isinstance(name, (int, str))]
     report = ReadReport(
         format=NAME,
@@ -286,17 +287,6 @@ def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any
     matrix = sp.csr_array(tuple(parts), shape=tuple(shape))
     matrix.check_format(full_check=True)
     return matrix
-
-
-def _with_labels(graph: MultilayerGraph, options: ReadOptions) -> MultilayerGraph:
-    if not isinstance(options.labels, (str, Path)):
-        return graph.replace(labels=options.labels)
-    names = [str(name) for name in graph.nodes]
-    if len(set(names)) != len(names):
-        raise DataError("the nodes have no distinct names as text, so a file cannot label them")
-    found = read_labels(Path(options.labels), names, options, complete=True, form=options.labels_format)
-    labels = settle_labels(found.labels or {}, options)
-    return graph.replace(labels=[labels.get(name) for name in names])
 
 
 # Graphs put together again from arrays that a graph was saved as, without copying or sorting them anew.
