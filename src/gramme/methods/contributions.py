@@ -88,15 +88,9 @@ class Pair:
 class NeighbourContributions:
     """Whom some nodes hear in a layer.
 
-    Attributes
-    ----------
-    layer : str
-    rows : array of int
-        Positions of the nodes that hear.
-    heard : CSR array, shape (rows, nodes or groups)
-        The weight of each neighbour, or how strongly each node belongs to each of its groups.
-    members : CSR array, shape (nodes, groups), optional
-        Who belongs to which group, in a layer of groups.
+    ``rows``: Positions of the nodes that hear; ``heard`` (rows, nodes or groups): The weight of each neighbour, or how
+    strongly each node belongs to each of its groups; ``members`` (nodes, groups): Who belongs to which group, in a
+    layer of groups.
     """
 
     layer: str
@@ -129,15 +123,10 @@ class NeighbourContributions:
     def parts(self, values: Floats, directions: Floats) -> Floats:
         """What each entry of ``heard`` gives to the products of the rows' sums with their directions.
 
-        Parameters
-        ----------
-        values : array, shape (nodes, columns)
-        directions : array, shape (rows, columns)
+        ``values`` (nodes, columns); ``directions`` (rows, columns).
 
-        Returns
-        -------
-        array, one number per entry of ``heard``
-            Added up by row, with <V_i, u_i> for the row itself, they are the products with :meth:`sums`.
+        Returns array, one number per entry of ``heard``: Added up by row, with <V_i, u_i> for the row itself, they are
+        the products with :meth:`sums`.
         """
         voices = self._voices(values)
         owner = np.repeat(np.arange(self.rows.size), np.diff(self.heard.indptr))

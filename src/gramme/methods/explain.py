@@ -65,12 +65,7 @@ def prediction_basis(model: GraphEstimator, graph: MultilayerGraph) -> NDArray[n
     group that the model learned about, or that leads to a node of the fit. ``"features"``: it has features and the
     model reads them. ``"nothing"``: none of these.
 
-    Parameters
-    ----------
-    model : GraphEstimator
-        A fitted model.
-    graph : MultilayerGraph
-        With the layers of the fit; its nodes may be others.
+    ``model``: A fitted model; ``graph``: With the layers of the fit; its nodes may be others.
     """
     graph = model._seen(graph).select_layers(model.layers_)
     met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
@@ -156,14 +151,8 @@ class Part:
 class Reasons:
     """Why some nodes are predicted as they are.
 
-    Attributes
-    ----------
-    rows : array of int
-        Positions of the nodes.
-    predicted, against : array of int
-        The predicted class of each and the runner-up, as positions among the model's classes.
-    parts : list of Part
-        Their log-odds add up to :attr:`log_odds`.
+    ``rows``: Positions of the nodes; ``predicted``, ``against``: The predicted class of each and the runner-up, as
+    positions among the model's classes; ``parts``: Their log-odds add up to :attr:`log_odds`.
     """
 
     rows: NDArray[np.int64]
@@ -181,13 +170,7 @@ class Reasons:
 def reasons(model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int64] | None = None) -> Reasons:
     """Why a model predicts some nodes of the graph it was fitted on as it does.
 
-    Parameters
-    ----------
-    model : NodeClassifier
-        Fitted on ``graph``.
-    graph : MultilayerGraph
-    rows : array of int, optional
-        Positions of nodes; all if not given.
+    ``model``: Fitted on ``graph``; ``rows``: Positions of nodes; all if not given.
 
     Examples
     --------

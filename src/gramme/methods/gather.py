@@ -30,17 +30,10 @@ from .base import NodeClassifier
 def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | None:
     """Put a model together at the first process. All processes must call this; only the first has a model then.
 
-    Parameters
-    ----------
-    model : NodeClassifier
-        Fitted on a part.
-    whole : MultilayerGraph or None
-        The whole graph at the first process, None at the others.
+    ``model``: Fitted on a part; ``whole``: The whole graph at the first process, None at the others.
 
-    Returns
-    -------
-    array of int, or None at the other processes
-        Where each node stands in the whole graph, for the positions that parts know it by.
+    Returns array of int, or None at the other processes: Where each node stands in the whole graph, for the positions
+    that parts know it by.
     """
     part = model.graph_
     assert isinstance(part, PartGraph)

@@ -498,9 +498,7 @@ def _shortened(value: Any) -> str:
 class SavedNames(SavedField):
     """The names of nodes, layers or classes; sets the size of that dimension.
 
-    Parameters
-    ----------
-    name : {"nodes", "layers", "classes"}
+    ``name`` {"nodes", "layers", "classes"}.
     """
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:

@@ -39,14 +39,9 @@ class ScalingFactors(nn.Module):
 
     They start near 1 / n, a little apart from each other so that several heads do not learn the same.
 
-    Parameters
-    ----------
-    random : MemberRandom
-        Draws the starting values; the factors' first axis are its members.
-    shape : tuple of int
-        The further axes; the last one is the one that is combined.
-    kind : {"nonnegative", "simplex", "free"}
-        Non-negative as in the paper, also summing to one, or unconstrained.
+    ``random``: Draws the starting values; the factors' first axis are its members; ``shape``: The further axes; the
+    last one is the one that is combined; ``kind`` {"nonnegative", "simplex", "free"}: Non-negative as in the paper,
+    also summing to one, or unconstrained.
     """
 
     def __init__(self, random: MemberRandom, shape: tuple[int, ...], kind: str) -> None:
@@ -104,10 +99,7 @@ MAX_ROW_ENTRIES = 1 << 24  # entries of a row of sparse features, at most
 class MemberRandom:
     """What the members draw: starting values from a generator each, dropout by node (:mod:`gramme.ops.kernels`).
 
-    Parameters
-    ----------
-    seeds : sequence of int
-        One seed per member.
+    ``seeds``: One seed per member.
     """
 
     def __init__(self, seeds: Sequence[int]) -> None:
@@ -168,12 +160,8 @@ class ShapesOnly(MemberRandom):
 class Places:
     """Which nodes of a whole graph some rows stand for.
 
-    Attributes
-    ----------
-    nodes : tensor of int, shape (nodes here,)
-        Positions in the whole graph. Rows may be several copies of them, those of the first layer first.
-    whole : int
-        Nodes of the whole graph.
+    ``nodes`` (nodes here,): Positions in the whole graph. Rows may be several copies of them, those of the first layer
+    first; ``whole``: Nodes of the whole graph.
     """
 
     nodes: Tensor
@@ -190,13 +178,7 @@ class Places:
 class EntryPlaces:
     """The same for the entries of sparse features: a key tells the node, and the entry's place in the node's row.
 
-    Attributes
-    ----------
-    places : Places or None
-        Of the rows.
-    rows : int
-    row, within : tensor of int, shape (entries,)
-        The row of each entry, and its place there.
+    ``places``: Of the rows; ``row``, ``within`` (entries,): The row of each entry, and its place there.
     """
 
     places: Places | None
@@ -237,34 +219,16 @@ def weighted_attention(
 ) -> Tensor:
     """One hop of attention for all layers and members.
 
-    Parameters
-    ----------
-    features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
-        Shared by the layers, or each layer's own.
-    weight : tensor, shape (members, layers, in, heads, out)
-        W.
-    vector : tensor, shape (members, layers, heads, out)
-        a.
-    factors : tensor, shape (members, layers, heads), optional
-        f; 1 / heads if not given.
-    neighbourhood : NeighbourhoodSum, optional
-        Over the nodes of all layers stacked. Without one each node hears itself alone.
-    activation : Activation
-    concatenate : bool, default=False
-        Put the activated heads side by side in place of the sum.
-    score_bound : float, optional
-        Keep scores between minus and plus this, see :func:`bounded`.
-    drop : callable, optional
-        Applied to x, shape (nodes of all layers, members, heads, out), on the way into the sums.
-    edge_vector : tensor, shape (members, heads, edge features), optional
-        c, where the neighbourhood's edges or memberships have features.
-    listening : tensor, shape (members, layers, heads, out), optional
-        Gives the listener's part of a score, on which LeakyReLU then works; with a ``ListenerSums``.
+    ``features`` (nodes, members, in): Shared by the layers, or each layer's own; ``weight`` (members, layers, in,
+    heads, out): W; ``vector`` (members, layers, heads, out): a; ``factors`` (members, layers, heads): f; 1 / heads if
+    not given; ``neighbourhood``: Over the nodes of all layers stacked. Without one each node hears itself alone;
+    ``concatenate``: Put the activated heads side by side in place of the sum; ``score_bound``: Keep scores between
+    minus and plus this, see :func:`bounded`; ``drop``: Applied to x, shape (nodes of all layers, members, heads, out),
+    on the way into the sums; ``edge_vector`` (members, heads, edge features): c, where the neighbourhood's edges or
+    memberships have features; ``listening`` (members, layers, heads, out): Gives the listener's part of a score, on
+    which LeakyReLU then works; with a ``ListenerSums``.
 
-    Returns
-    -------
-    tensor, shape (layers, outputs, members, out)
-        The nodes are the outputs of the neighbourhood sum.
+    Returns (layers, outputs, members, out): The nodes are the outputs of the neighbourhood sum.
     """
     members, layers, _, heads, columns = weight.shape
     shares = None
@@ -318,10 +282,7 @@ def pooled_attention(
 
     Parameters are those of :func:`weighted_attention`, with features that the layers share.
 
-    Returns
-    -------
-    tensor, shape (members, rows, out)
-        The rows are those of the groups.
+    Returns (members, rows, out): The rows are those of the groups.
     """
     heard = pooled_means(features, weight, vector, groups, score_bound)
     members, rows, heads, columns = heard.shape
@@ -356,25 +317,13 @@ class AttentionHop(nn.Module):
     The heads' results are activated and summed with the scaling factors of a fusion head, or combined as in other
     attention networks: averaged, or put side by side.
 
-    Parameters
-    ----------
-    random : MemberRandom
-        The members of the ensemble; draws starting values and dropout.
-    layers : int
-        Layers with parameters of their own.
-    in_dim, out_dim, heads : int
-        When heads are concatenated, each has ``out_dim / heads`` columns.
-    head_weights : {"nonnegative", "simplex", "free"}
-    activation : str
-    attention_dropout : float
-        Probability with which a node is not heard, by anybody, in a training step.
-    combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
-    score_bound : float, optional
-        Keep scores between minus and plus this.
-    edge_columns : int, default=0
-        Features of edges and memberships of all layers together.
-    score : {"neighbour", "leaky"}, default="neighbour"
-        Whether the neighbour's part of a score counts alone, or both ends' with LeakyReLU.
+    ``random``: The members of the ensemble; draws starting values and dropout; ``layers``: Layers with parameters of
+    their own; ``in_dim``, ``out_dim``, ``heads``: When heads are concatenated, each has ``out_dim / heads`` columns;
+    ``head_weights`` {"nonnegative", "simplex", "free"}; ``attention_dropout``: Probability with which a node is not
+    heard, by anybody, in a training step; ``combine_heads`` {"weighted", "average", "concatenate"}; ``score_bound``:
+    Keep scores between minus and plus this; ``edge_columns``: Features of edges and memberships of all layers together;
+    ``score`` {"neighbour", "leaky"}: Whether the neighbour's part of a score counts alone, or both ends' with
+    LeakyReLU.
     """
 
     def __init__(

@@ -29,21 +29,11 @@ class SupraFusion(nn.Module):
     Without a feed-forward layer between the two, both are linear and multiply out to one factor per layer,
     ``sum over k of kappa_k gamma_kl``, which is how it is computed.
 
-    Parameters
-    ----------
-    shape : Shape
-    random : MemberRandom
-    fusion_heads : int
-        K.
-    feed_forward : bool
-        Whether each head's result passes a fully connected layer and the activation before the overall fusion.
+    ``fusion_heads``: K; ``feed_forward``: Whether each head's result passes a fully connected layer and the activation
+    before the overall fusion.
 
-    Attributes
-    ----------
-    muted : tuple of int
-        Layers that give every node the mean of what they found, so that they tell no nodes apart: for explanations.
-    communicator : Communicator
-        The processes over whose nodes that mean is taken.
+    ``muted``: Layers that give every node the mean of what they found, so that they tell no nodes apart: for
+    explanations; ``communicator``: The processes over whose nodes that mean is taken.
     """
 
     muted: tuple[int, ...] = ()
@@ -80,15 +70,9 @@ class SupraFusion(nn.Module):
 
         The activation of a feed-forward layer counts as the product with its quotient, f(x) / x.
 
-        Parameters
-        ----------
-        values : tensor, shape (layers, nodes, members, dim)
-            What the layers found.
-        direction : tensor, shape (nodes, members, dim)
+        ``values`` (layers, nodes, members, dim): What the layers found; ``direction`` (nodes, members, dim).
 
-        Returns
-        -------
-        tensor, shape (layers, nodes, members, dim)
+        Returns (layers, nodes, members, dim).
         """
         gamma, kappa = self.gamma().to(values.dtype), self.kappa().to(values.dtype)
         if self.feed_forward is None:
@@ -143,19 +127,10 @@ class Network(nn.Module, ABC):
     ) -> Tensor:
         """What each layer's last hop is multiplied with so that all adds up to the embedding times a direction.
 
-        Parameters
-        ----------
-        entered : mapping of module to tensor
-            What entered each module of this network in a pass over all nodes.
-        plan : Plan
-            For all nodes.
-        rows : tensor of int
-            Positions of some nodes.
-        direction : tensor, shape (rows, members, dim)
+        ``entered``: What entered each module of this network in a pass over all nodes; ``plan``: For all nodes;
+        ``rows``: Positions of some nodes; ``direction`` (rows, members, dim).
 
-        Returns
-        -------
-        tensor, shape (layers, rows, members, dim)
+        Returns (layers, rows, members, dim).
         """
 
     def output(self, embedding: Tensor, plan: Plan) -> Output:

@@ -36,20 +36,12 @@ SCORES = ("neighbour", "leaky")
 class Shape:
     """The sizes and choices that both networks share; the paper's symbols in brackets.
 
-    Parameters
-    ----------
-    layers : int
-        Layers of the graph (L).
-    in_dim, hidden_dim, classes : int
-        Columns of the features (D), of the embedding (d), and classes (C).
-    heads, depth : tuple of int
-        Attention heads (H) and hops (T) of each layer.
-    readout : {"linear", "attention"}
-        What gives the class scores: a fully connected layer after the last hop, or the last hop itself.
-    edge_columns : tuple of int
-        Features of the edges or memberships of each layer; empty where no layer has any.
-    score : {"neighbour", "leaky"}
-        Whether the neighbour's part of a score counts alone, as in the paper, or both ends' with LeakyReLU, as in GAT.
+    ``layers``: Layers of the graph (L); ``in_dim``, ``hidden_dim``, ``classes``: Columns of the features (D), of the
+    embedding (d), and classes (C); ``heads``, ``depth``: Attention heads (H) and hops (T) of each layer; ``readout``
+    {"linear", "attention"}: What gives the class scores: a fully connected layer after the last hop, or the last hop
+    itself; ``edge_columns``: Features of the edges or memberships of each layer; empty where no layer has any;
+    ``score`` {"neighbour", "leaky"}: Whether the neighbour's part of a score counts alone, as in the paper, or both
+    ends' with LeakyReLU, as in GAT.
     """
 
     layers: int
@@ -106,17 +98,9 @@ Nodes = NDArray[np.int64]
 class Step(nn.Module):
     """What one hop does on some layers: the sum it attends with, and how its rows become rows of nodes.
 
-    Parameters
-    ----------
-    sum : NeighbourhoodSum, optional
-        If not given, every row hears itself alone.
-    groups : GroupSum, optional
-        The rows found are groups, and their members are given their group's row.
-    nodes : array of int, optional
-        Of the nodes found only these are kept.
-    pooled : PooledGroups, optional
-        The same groups, for layers that start from the same features and are fused at once: they then need no rows of
-        nodes, and nothing above.
+    ``sum``: If not given, every row hears itself alone; ``groups``: The rows found are groups, and their members are
+    given their group's row; ``nodes``: Of the nodes found only these are kept; ``pooled``: The same groups, for layers
+    that start from the same features and are fused at once: they then need no rows of nodes, and nothing above.
     """
 
     nodes: Tensor | None
@@ -142,29 +126,14 @@ class Step(nn.Module):
 class Plan(nn.Module):
     """What a network needs of a graph.
 
-    Parameters
-    ----------
-    chains : sequence of sequence of Step
-        For each set of layers that run together, one step per hop.
-    present : array of bool, shape (layers, nodes)
-        Which copies of nodes exist.
-    narrowed : array of int, optional
-        The nodes that are left after the last hop; all if not given.
-    nodes : array of int, optional
-        The nodes to take of the output; all that are left if not given.
-    everywhere : Plan, optional
-        The plan for all nodes on the same sums; itself if not given.
-    places, places_at_end : Places, optional
-        Which nodes of the whole graph the rows stand for, before and after the last hop; all in order if not given.
-    communicator : Communicator, optional
-        The processes that follow the plan together.
+    ``chains``: For each set of layers that run together, one step per hop; ``present`` (layers, nodes): Which copies of
+    nodes exist; ``narrowed``: The nodes that are left after the last hop; all if not given; ``nodes``: The nodes to
+    take of the output; all that are left if not given; ``everywhere``: The plan for all nodes on the same sums; itself
+    if not given; ``places``, ``places_at_end``: Which nodes of the whole graph the rows stand for, before and after the
+    last hop; all in order if not given; ``communicator``: The processes that follow the plan together.
 
-    Attributes
-    ----------
-    rows : int
-        The most rows that a hop works on.
-    present, present_at_end : tensor, shape (layers, nodes), or None
-        Which copies exist, as numbers, before and after the last hop; None if all do.
+    ``rows``: The most rows that a hop works on; ``present``, ``present_at_end`` (layers, nodes): Which copies exist, as
+    numbers, before and after the last hop; None if all do.
     """
 
     present: Tensor | None
@@ -227,15 +196,8 @@ def fusion_plan(
 ) -> Plan:
     """The plan of a :class:`~gramme.nn.FusionNetwork`: a chain for the layers of each architecture.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    shape : Shape
-    nodes : array of int, optional
-        For training: the nodes that output is wanted for. All if not given.
-    fuse : {"end", "every hop"}
-    edge_scales : mapping of layer name to mean and deviation, optional
-        Of features of edges and memberships.
+    ``nodes``: For training: the nodes that output is wanted for. All if not given; ``fuse`` {"end", "every hop"};
+    ``edge_scales``: Of features of edges and memberships.
     """
     names = list(graph.layers)
     chosen = [[names[place] for place in group] for group in shape.architectures()]

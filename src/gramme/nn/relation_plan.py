@@ -27,16 +27,9 @@ Positions = NDArray[np.int64]
 class View:
     """One way to listen in a layer.
 
-    Attributes
-    ----------
-    layer : int
-        Position of the layer.
-    backwards : bool
-        Whether edges are followed from their target to their source.
-    matrix : scipy CSR, shape (nodes, sources)
-        How strongly each node listens to each source: to nodes, or to groups.
-    groups : bool
-        Whether the sources are groups.
+    ``layer``: Position of the layer; ``backwards``: Whether edges are followed from their target to their source;
+    ``matrix`` (nodes, sources): How strongly each node listens to each source: to nodes, or to groups; ``groups``:
+    Whether the sources are groups.
     """
 
     layer: int
@@ -90,21 +83,12 @@ def source_names(graph: MultilayerGraph, view: View) -> pd.Index:
 class RelationStep(nn.Module):
     """One hop: who listens to whom among some nodes.
 
-    Parameters
-    ----------
-    views : sequence of View
-    inputs, outputs : array of int, optional
-        The nodes whose states are there before and after the hop; all if not given. Whoever an output hears must be
-        among the inputs, and so must be the output itself.
+    ``inputs``, ``outputs``: The nodes whose states are there before and after the hop; all if not given. Whoever an
+    output hears must be among the inputs, and so must be the output itself.
 
-    Attributes
-    ----------
-    members : StackedViews or None
-        Groups listen to their members; the groups of one layer after those of another.
-    heard : StackedViews
-        Nodes listen to nodes and to groups. The table of sources is that of the inputs, then that of the groups.
-    own : tensor of int or None
-        Where the outputs stand among the inputs; None if they are the same.
+    ``members``: Groups listen to their members; the groups of one layer after those of another; ``heard``: Nodes listen
+    to nodes and to groups. The table of sources is that of the inputs, then that of the groups; ``own``: Where the
+    outputs stand among the inputs; None if they are the same.
     """
 
     own: Tensor | None
@@ -159,19 +143,10 @@ def _stacked_members(matrices: list[sp.csr_array], sources: int) -> StackedViews
 class RelationPlan(nn.Module):
     """The hops of a network over a graph's views, for the output of some nodes or of all.
 
-    Parameters
-    ----------
-    views : sequence of View
-    hops : int
-    nodes : array of int, optional
-        In ascending order; all nodes if not given.
+    ``nodes``: In ascending order; all nodes if not given.
 
-    Attributes
-    ----------
-    start : array of int or None
-        The nodes whose inputs are needed; None for all.
-    ends : list of tensor or None
-        For each hop, where the nodes asked about stand among its outputs; None if they are all of them.
+    ``start``: The nodes whose inputs are needed; None for all; ``ends``: For each hop, where the nodes asked about
+    stand among its outputs; None if they are all of them.
     """
 
     def __init__(self, views: Sequence[View], hops: int, nodes: Positions | None = None) -> None:

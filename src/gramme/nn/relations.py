@@ -42,10 +42,8 @@ TABLE_START = 0.05
 class RelationNetwork(nn.Module):
     """What the two networks share.
 
-    Attributes
-    ----------
-    muted : tuple of int
-        Layers that say the same to all who hear somebody in them, so that they tell no nodes apart: for explanations.
+    ``muted``: Layers that say the same to all who hear somebody in them, so that they tell no nodes apart: for
+    explanations.
     """
 
     muted: tuple[int, ...] = ()
@@ -75,15 +73,7 @@ class RelationNetwork(nn.Module):
 class LabelNetwork(RelationNetwork):
     """Several hops from shown labels; see the module.
 
-    Parameters
-    ----------
-    views : int
-    group_views : int
-        How many of the views are of groups.
-    classes, columns, hops : int
-    dropout, score_bound : float
-    generator : torch.Generator
-        Draws starting values and dropout.
+    ``group_views``: How many of the views are of groups; ``generator``: Draws starting values and dropout.
     """
 
     def __init__(
@@ -113,11 +103,7 @@ class LabelNetwork(RelationNetwork):
     def forward(self, plan: RelationPlan, shown: Tensor, codes: Tensor) -> Output:
         """Class scores and embedding, (nodes, classes) and (nodes, hops * columns), of the nodes the plan is for.
 
-        Parameters
-        ----------
-        plan : RelationPlan
-        shown, codes : tensor of int, shape (shown,)
-            The nodes whose labels are shown, and their classes.
+        ``shown``, ``codes`` (shown,): The nodes whose labels are shown, and their classes.
         """
         states = self.states(plan, shown, codes)
         ends = [
@@ -178,13 +164,7 @@ class LabelNetwork(RelationNetwork):
 class TableNetwork(RelationNetwork):
     """One hop from learned inputs; see the module.
 
-    Parameters
-    ----------
-    rows : int
-        Sources that have a row.
-    classes, columns : int
-    dropout, score_bound : float
-    generator : torch.Generator
+    ``rows``: Sources that have a row.
     """
 
     def __init__(
@@ -208,13 +188,8 @@ class TableNetwork(RelationNetwork):
     def forward(self, views: StackedViews, rows: SparseSum | None, layers: list[int]) -> Output:
         """Class scores and embedding of the listeners.
 
-        Parameters
-        ----------
-        views : StackedViews
-        rows : SparseSum, shape (sources of the views, rows of the table), optional
-            The table's row of each source, none for a source without one; if not given, each source has its own.
-        layers : list of int
-            The layer of each view.
+        ``rows`` (sources of the views, rows of the table): The table's row of each source, none for a source without
+        one; if not given, each source has its own; ``layers``: The layer of each view.
         """
         heard = self.listened(views, rows)[0]
         parts = zip(views.by_view(heard), layers, strict=True)

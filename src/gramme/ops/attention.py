@@ -229,14 +229,9 @@ class _Bands:
 class Activation:
     """A function of single numbers.
 
-    Attributes
-    ----------
-    plain : callable
-        The function in torch's own operations, differentiable by autograd.
-    with_slope : callable
-        The function and its derivative as two new tensors, without autograd.
-    compiled : int, optional
-        Its number among the compiled loops, where it has one.
+    ``plain``: The function in torch's own operations, differentiable by autograd; ``with_slope``: The function and its
+    derivative as two new tensors, without autograd; ``compiled``: Its number among the compiled loops, where it has
+    one.
     """
 
     plain: Callable[[Tensor], Tensor]
@@ -286,18 +281,10 @@ ACTIVATIONS = {
 def fuse_heads(sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation) -> Tensor:
     """The activated heads, summed with scaling factors.
 
-    Parameters
-    ----------
-    sums : tensor, shape (layers, nodes, members, heads, dim)
-        Numerators of the heads' means.
-    totals : tensor, shape (layers, nodes, members, heads), optional
-        Denominators; 1 if not given.
-    factors : tensor, shape (layers, members, heads)
-    activation : Activation
+    ``sums`` (layers, nodes, members, heads, dim): Numerators of the heads' means; ``totals`` (layers, nodes, members,
+    heads): Denominators; 1 if not given; ``factors`` (layers, members, heads).
 
-    Returns
-    -------
-    tensor, shape (layers, nodes, members, dim)
+    Returns (layers, nodes, members, dim).
     """
     if plain_torch():
         means = activation(sums if totals is None else sums / totals[..., None])
@@ -420,21 +407,11 @@ def attention_hop(
 
     Only where :func:`hop_fits`.
 
-    Parameters
-    ----------
-    projected : tensor, shape (layers, nodes, members, heads * columns)
-    vector : tensor, shape (layers, members, heads, columns)
-        Gives the scores of the projected features.
-    factors : tensor, shape (layers, members, heads)
-    neighbourhood : NeighbourhoodSum
-        Over the nodes of all layers stacked.
-    activation : Activation
-    score_bound : float, optional
-        Keep scores t between minus and plus this, ``bound tanh(t / bound)``.
+    ``projected`` (layers, nodes, members, heads * columns); ``vector`` (layers, members, heads, columns): Gives the
+    scores of the projected features; ``factors`` (layers, members, heads); ``neighbourhood``: Over the nodes of all
+    layers stacked; ``score_bound``: Keep scores t between minus and plus this, ``bound tanh(t / bound)``.
 
-    Returns
-    -------
-    tensor, shape (layers, outputs, members, columns), or None
+    Returns tensor (layers, outputs, members, columns), or None.
     """
     with torch.no_grad():
         scores = projected.new_empty(neighbourhood.rows, factors.shape[1] * factors.shape[2])

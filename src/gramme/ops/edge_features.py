@@ -29,18 +29,10 @@ EdgeScales = Mapping[str, tuple[Floats, Floats]]
 class FeatureSum(NeighbourhoodSum):
     """S over stacked layers of which some have features.
 
-    Parameters
-    ----------
-    layers : sequence of Layer
-    scales : sequence of pair of arrays or None
-        Of the features of each layer; None for a layer whose features do not count.
-    others : sequence of NeighbourhoodSum or None
-        The sum of each layer without such features.
+    ``scales``: Of the features of each layer; None for a layer whose features do not count; ``others``: The sum of each
+    layer without such features.
 
-    Attributes
-    ----------
-    columns : list of int
-        Features of each layer.
+    ``columns``: Features of each layer.
     """
 
     featured = True
@@ -74,17 +66,10 @@ class FeatureSum(NeighbourhoodSum):
     def weighted(self, values: Tensor, coefficients: Tensor, bound: float | None) -> Tensor:
         """S with learned weights, differentiable.
 
-        Parameters
-        ----------
-        values : tensor, shape (rows, heads, dim)
-        coefficients : tensor, shape (heads, features of all layers)
-            c of each head, for one layer after the other.
-        bound : float, optional
-            Keep <c, f> between minus and plus this.
+        ``values`` (rows, heads, dim); ``coefficients`` (heads, features of all layers): c of each head, for one layer
+        after the other; ``bound``: Keep <c, f> between minus and plus this.
 
-        Returns
-        -------
-        tensor, shape (rows, heads, dim)
+        Returns (rows, heads, dim).
         """
         found = []
         given = torch.split(values, self.sizes), torch.split(coefficients, self.columns, dim=1)
@@ -108,11 +93,7 @@ class FeatureSum(NeighbourhoodSum):
 class FeaturedLayer(nn.Module):
     """One layer with features.
 
-    Parameters
-    ----------
-    layer : Layer
-    center, scale : array, shape (columns,)
-        By which its features are standardised.
+    ``center``, ``scale`` (columns,): By which its features are standardised.
     """
 
     features: Tensor
@@ -157,11 +138,8 @@ class FeaturedLayer(nn.Module):
 class Entries(nn.Module):
     """The entries of a sparse matrix in their order, and how to go through them by row and by column.
 
-    Attributes
-    ----------
-    row, column : tensor of int, shape (entries,)
-    by_row, by_column : tuple of tensors
-        For each row or column where its entries start in a list of entries, and that list.
+    ``row``, ``column`` (entries,); ``by_row``, ``by_column``: For each row or column where its entries start in a list
+    of entries, and that list.
     """
 
     row: Tensor
@@ -181,11 +159,7 @@ class Entries(nn.Module):
 class EntrySum(NeighbourhoodSum):
     """S with a given weight for each edge and head, through which gradients flow.
 
-    Parameters
-    ----------
-    entries : Entries
-        Rows listen to columns, of a square matrix; no row to itself.
-    weights : tensor, shape (edges, heads)
+    ``entries``: Rows listen to columns, of a square matrix; no row to itself; ``weights`` (edges, heads).
     """
 
     featured = True
@@ -210,11 +184,7 @@ class EntrySum(NeighbourhoodSum):
 def entries_sum(values: Tensor, weights: Tensor, entries: Entries, *, transposed: bool = False) -> Tensor:
     """Row i is the sum over its entries of weight times value, for each head; of the transposed, column by column.
 
-    Parameters
-    ----------
-    values : tensor, shape (columns, heads, dim), or (rows, heads, dim) for the transposed
-    weights : tensor, shape (entries, heads)
-    entries : Entries
+    ``values`` (columns, heads, dim); ``weights`` (entries, heads).
     """
     if values.device.type == "cpu" and not plain_torch():
         found: Tensor = _EntriesSum.apply(values, weights, entries, transposed)  # type: ignore[no-untyped-call]

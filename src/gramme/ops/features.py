@@ -35,17 +35,8 @@ def random_features(
 ) -> NDArray[np.float32]:
     """Uniform features of mean 0 and variance 1, shape (names, dim).
 
-    Parameters
-    ----------
-    names : pandas.Index
-        Names of the nodes.
-    dim : int
-        Columns.
-    seed : int
-    copy : int, default=0
-        A further key, for several sets of features of the same nodes (the copies of a node in the supra graph).
-    out : array of float32, shape (names, dim), optional
-        Where to write.
+    ``names``: Names of the nodes; ``dim``: Columns; ``copy``: A further key, for several sets of features of the same
+    nodes (the copies of a node in the supra graph); ``out`` (names, dim): Where to write.
 
     Examples
     --------
@@ -112,16 +103,10 @@ class LayerFeatures:
 
     It has what networks ask of a tensor of features: ``shape``, ``dim``, ``device`` and the choice of layers.
 
-    Parameters
-    ----------
-    features : tensor, shape (layers, nodes, members, columns)
+    ``features`` (layers, nodes, members, columns).
 
-    Attributes
-    ----------
-    used : list of tensor of int
-        For each layer the columns that are kept.
-    parts : list of tensor, shape (nodes, members, kept)
-        Their numbers; (nodes, 1, kept) where all members have the same.
+    ``used``: For each layer the columns that are kept; ``parts`` (nodes, members, kept): Their numbers; (nodes, 1,
+    kept) where all members have the same.
     """
 
     def __init__(self, features: Tensor) -> None:
@@ -205,13 +190,8 @@ class SparseFeatures:
 
     It has what networks ask of a tensor of features: ``shape``, ``dim``, ``device`` and ``repeat``.
 
-    Parameters
-    ----------
-    matrix : scipy sparse, shape (nodes, columns)
-    members : int
-    device : torch.device, optional
-    beside : tensor, shape (nodes, more columns), optional
-        Dense columns after the sparse ones, the same for all members.
+    ``matrix`` (nodes, columns); ``beside`` (nodes, more columns): Dense columns after the sparse ones, the same for all
+    members.
     """
 
     def __init__(
@@ -351,18 +331,11 @@ Features = Tensor | SparseFeatures | LayerFeatures
 def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     """Features times weights, per member and layer.
 
-    Parameters
-    ----------
-    features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
-        Shared by the layers, or each layer's own. Sparse features are shared; those of a
-        :class:`~gramme.ops.features.LayerFeatures` are not.
-    *weights : tensor, shape (members, layers, in, out)
-        One or more, each with its own ``out``.
+    ``features`` (nodes, members, in): Shared by the layers, or each layer's own. Sparse features are shared; those of a
+    :class:`~gramme.ops.features.LayerFeatures` are not; ``*weights`` (members, layers, in, out): One or more, each with
+    its own ``out``.
 
-    Returns
-    -------
-    tuple of tensor, shape (layers, nodes, members, out)
-        One per weight, contiguous.
+    Returns (layers, nodes, members, out): One per weight, contiguous.
     """
     if not isinstance(features, Tensor):
         return features.project(*weights)

@@ -306,15 +306,9 @@ def fused(
 ) -> None:
     """The activated means of each member's heads, summed with factors.
 
-    Parameters
-    ----------
-    sums, totals : array, shape (rows, width)
-        A row begins with the sums of each place, and has their totals from ``totals_start`` on; both may be the same
-        array. The mean of a head is its sum over its total.
-    totals_start : int
-    factors : array, shape (layers, members, heads)
-    activation : int
-    result : array, shape (rows, members * columns)
+    ``sums``, ``totals`` (rows, width): A row begins with the sums of each place, and has their totals from
+    ``totals_start`` on; both may be the same array. The mean of a head is its sum over its total; ``factors`` (layers,
+    members, heads); ``result`` (rows, members * columns).
     """
     layers, members, heads = factors.shape
     rows, columns = result.shape[0], result.shape[1] // members
@@ -411,16 +405,8 @@ _KEYED_MASK_SECOND = 0x94D049BB133111EB
 def keyed_mask(keys: Tensor | None, rows: int, columns: int, seed: int, call: int, keep: float, like: Tensor) -> Tensor:
     """Zeros and 1 / keep, shape (rows, columns), with the type and device of ``like``.
 
-    Parameters
-    ----------
-    keys : tensor of int64, shape (rows,), optional
-        What each row is known by; its number if not given.
-    rows, columns : int
-    seed, call : int
-        Of a member, and the number of the mask among those it has drawn.
-    keep : float
-        Probability to be kept.
-    like : tensor
+    ``keys`` (rows,): What each row is known by; its number if not given; ``seed``, ``call``: Of a member, and the
+    number of the mask among those it has drawn; ``keep``: Probability to be kept.
 
     Examples
     --------
@@ -486,17 +472,10 @@ def _signed(number: int) -> int:
 class WalkGraph(NamedTuple):
     """Slots of every row, in CSR form, sorted in each row; a tuple of arrays, as compiled code wants it.
 
-    Attributes
-    ----------
-    indptr : array of int64, shape (rows + 1,)
-    slots : array of int64
-        A neighbour's position, or the complement of a group's number.
-    weight, accept, alias : arrays, one entry per slot or empty
-        Weights of the slots and their alias tables; empty where all slots of a row weigh the same.
-    mass : array of float64, shape (rows,)
-        Sum of the weights of each row: the node's weighted degree.
-    group_indptr, members : arrays of int64
-        The members of each group.
+    ``indptr`` (rows + 1,); ``slots``: A neighbour's position, or the complement of a group's number; ``weight``,
+    ``accept``, ``alias``: Weights of the slots and their alias tables; empty where all slots of a row weigh the same;
+    ``mass`` (rows,): Sum of the weights of each row: the node's weighted degree; ``group_indptr``, ``members``: The
+    members of each group.
     """
 
     indptr: Ints
@@ -527,13 +506,8 @@ class _Slots(NamedTuple):
 def walk_graph(layers: Sequence[Layer], *, merged: bool = False) -> WalkGraph:
     """The structure to walk on.
 
-    Parameters
-    ----------
-    layers : sequence of Layer
-        At least one, all over the same nodes.
-    merged : bool, default=False
-        One row per node with the edges of all layers, whose weights thereby add; otherwise one row per layer and node:
-        that of node i in layer l is ``l * num_nodes + i``.
+    ``layers``: At least one, all over the same nodes; ``merged``: One row per node with the edges of all layers, whose
+    weights thereby add; otherwise one row per layer and node: that of node i in layer l is ``l * num_nodes + i``.
     """
     parts = [_slots(layer) for layer in layers]
     first_group = np.cumsum([0, *(part.sizes.size for part in parts)])
@@ -718,19 +692,10 @@ NOWHERE: Any = np.int64(-1)
 class Walks:
     """Walks from many nodes, made one pass (a walk from every start) at a time.
 
-    Attributes
-    ----------
-    graph : WalkGraph
-    num_nodes : int
-    starts : array of int64
-        The nodes walks start from, those that some layer holds.
-    length : int
-        Nodes of a walk; fewer where it comes to a node without a way out.
-    p, q : float
-        Return and in-out parameter of node2vec; 1 and 1 walk in proportion to the weights.
-    hop : float or None
-        Probability to change the layer before a step, where ``graph`` has a row per layer and node.
-    seed : uint64
+    ``starts``: The nodes walks start from, those that some layer holds; ``length``: Nodes of a walk; fewer where it
+    comes to a node without a way out; ``p``, ``q``: Return and in-out parameter of node2vec; 1 and 1 walk in proportion
+    to the weights; ``hop``: Probability to change the layer before a step, where ``graph`` has a row per layer and
+    node.
     """
 
     graph: WalkGraph
@@ -762,11 +727,7 @@ class Walks:
     def one_pass(self, number: int) -> tuple[Nodes, Nodes]:
         """A walk from every start, in an order of the pass's own.
 
-        Returns
-        -------
-        walks : array of int32, shape (starts, length)
-            Beyond a walk's end: -1.
-        lengths : array of int32, shape (starts,)
+        Returns (starts, length): Beyond a walk's end: -1; (starts,).
         """
         order = np.random.default_rng([int(self.seed), number]).permutation(self.starts)
         walks = np.full((order.size, self.length), -1, dtype=np.int32)
@@ -882,17 +843,10 @@ _RATE = 0.025
 def edge_vectors(graph: WalkGraph, *, order: int, dim: int, samples: int, negative: int, seed: int) -> Vectors:
     """Vectors that tell edges from noise, shape (rows, dim); zero for rows without edges.
 
-    Parameters
-    ----------
-    graph : WalkGraph
-        One row per node.
-    order : {1, 2}
-        1: ends of an edge get similar vectors. 2: each node has a further vector for its part as somebody's
-        neighbour, so that nodes with the same neighbours get similar vectors.
-    dim, negative : int
-    samples : int
-        Edges drawn. Cost: about ``samples * (negative + 1) * dim`` multiplications, whatever the number of edges.
-    seed : int
+    ``graph``: One row per node; ``order`` {1, 2}: 1: ends of an edge get similar vectors. 2: each node has a further
+    vector for its part as somebody's neighbour, so that nodes with the same neighbours get similar vectors;
+    ``samples``: Edges drawn. Cost: about ``samples * (negative + 1) * dim`` multiplications, whatever the number of
+    edges.
     """
     rows = graph.rows
     random = np.random.default_rng(seed)

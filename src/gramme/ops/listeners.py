@@ -37,12 +37,8 @@ def leaky(scores: Tensor) -> Tensor:
 class ListenerSums(NeighbourhoodSum):
     """Who listens to whom by edges, and who shares groups, for scores of both ends.
 
-    Parameters
-    ----------
-    edges : scipy CSR, shape (rows, rows)
-        How strongly each row listens to others.
-    incidence : scipy CSR, shape (rows, groups)
-        How strongly each row belongs to each group; those who share one listen to each other.
+    ``edges`` (rows, rows): How strongly each row listens to others; ``incidence`` (rows, groups): How strongly each row
+    belongs to each group; those who share one listen to each other.
     """
 
     edge_weight: Tensor
@@ -85,16 +81,11 @@ class ListenerSums(NeighbourhoodSum):
     def sums(self, values: Tensor, scores: Tensor, listening: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Numerators and denominators of the means, in double precision, and what the scores are relative to.
 
-        Parameters
-        ----------
-        values : tensor, shape (rows, heads, columns)
-        scores, listening : tensor, shape (rows, heads)
-            t, how much each row is listened to, and s, how it listens.
+        ``values`` (rows, heads, columns); ``scores``, ``listening`` (rows, heads): t, how much each row is listened to,
+        and s, how it listens.
 
-        Returns
-        -------
-        tensor, shape (rows, heads, columns), and two tensors, shape (rows, heads)
-            The last is the highest score that each row hears.
+        Returns tensor (rows, heads, columns), and two tensors (rows, heads): The last is the highest score that each
+        row hears.
         """
         to, come = scores.double(), listening.double()
         table = torch.cat([values.double(), torch.ones_like(to)[..., None]], dim=-1)

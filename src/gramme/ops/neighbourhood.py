@@ -163,16 +163,10 @@ class NeighbourhoodSum(nn.Module, ABC):
 class EdgeSum(NeighbourhoodSum):
     """S for explicit edges: each row's bag holds the row itself and its neighbours. Cost: edges x columns.
 
-    Parameters
-    ----------
-    adjacency : scipy CSR, shape (rows, rows)
-        Entry (i, j) is the weight with which i listens to j; the diagonal is empty.
-    symmetric : bool
-        Whether the matrix equals its transpose, which then needs no copy of its own.
-    outputs : array of int, optional
-        The rows whose sums are wanted; all if not given.
-    include_self : bool, default=True
-        Whether V_i is part of the sum; without it these are further edges for another structure.
+    ``adjacency`` (rows, rows): Entry (i, j) is the weight with which i listens to j; the diagonal is empty;
+    ``symmetric``: Whether the matrix equals its transpose, which then needs no copy of its own; ``outputs``: The rows
+    whose sums are wanted; all if not given; ``include_self``: Whether V_i is part of the sum; without it these are
+    further edges for another structure.
     """
 
     supports_subset = True
@@ -213,10 +207,8 @@ rounding error grows with the chunk, not with the bag, and one large bag can occ
 class SparseRowSum(nn.Module):
     """Output b is the weighted sum of the members of bag b.
 
-    Parameters
-    ----------
-    matrix : scipy CSR, shape (bags, inputs)
-        Row b holds the members of bag b and their weights; weights that are all 1 are not stored.
+    ``matrix`` (bags, inputs): Row b holds the members of bag b and their weights; weights that are all 1 are not
+    stored.
     """
 
     members: Tensor
@@ -336,12 +328,8 @@ class MembershipSum(NeighbourhoodSum):
     Cost: memberships x columns, never the edges; of some outputs, the memberships of their groups. A row in no group
     gets one of its own.
 
-    Parameters
-    ----------
-    incidence : scipy CSR, shape (rows, groups)
-        How strongly each row belongs to each group; ones as a rule.
-    outputs : array of int, optional
-        The rows whose sums are wanted; all if not given.
+    ``incidence`` (rows, groups): How strongly each row belongs to each group; ones as a rule; ``outputs``: The rows
+    whose sums are wanted; all if not given.
     """
 
     correction: Tensor | None
@@ -419,17 +407,11 @@ class GroupSum(NeighbourhoodSum):
     All members of a group hear the same, so what attention gives them is equal and need be computed once. From then
     on a group can stand for its members: the mean over equal rows is that row, so a further hop needs no sum at all.
 
-    Parameters
-    ----------
-    incidences : sequence of scipy CSR of ones, each of shape (nodes, groups)
-        One per layer; no node in two groups. Layers are padded with empty groups to the same number of them.
+    ``incidences`` (nodes, groups): One per layer; no node in two groups. Layers are padded with empty groups to the
+    same number of them.
 
-    Attributes
-    ----------
-    size : int
-        Groups per layer after padding: ``outputs = layers * size``.
-    member_of : tensor of int, shape (rows,)
-        The output row of each row.
+    ``size``: Groups per layer after padding: ``outputs = layers * size``; ``member_of`` (rows,): The output row of each
+    row.
     """
 
     member_of: Tensor

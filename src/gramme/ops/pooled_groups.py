@@ -30,29 +30,12 @@ MAX_POOLED_NUMBERS = 1 << 24
 class PooledGroups(nn.Module):
     """The groups of several layers, one row each, in the order of the layers; groups without members are left out.
 
-    Parameters
-    ----------
-    codes : array of int, shape (layers, nodes)
-        The group of each node, counted from 0; -1 for nodes that a layer does not hold.
+    ``codes`` (layers, nodes): The group of each node, counted from 0; -1 for nodes that a layer does not hold.
 
-    Attributes
-    ----------
-    rows : int
-        Groups in all layers.
-    nodes, layers : int
-    sizes : list of int
-        Groups of each layer.
-    layer_of : tensor of int, shape (rows,)
-    outside : tensor of bool, shape (rows, nodes)
-        Who is not a member.
-    portion : tensor, shape (rows,)
-        The members' share of all nodes.
-    member_of : tensor of int, shape (layers, nodes)
-        The row of each node's group, ``rows`` for nodes that a layer does not hold.
-    widest : int
-        The most groups of a layer.
-    padded : tensor of int, shape (rows,), or None
-        Where each row is when every layer has the most groups; None where every layer has.
+    ``rows``: Groups in all layers; ``sizes``: Groups of each layer; ``layer_of`` (rows,); ``outside`` (rows, nodes):
+    Who is not a member; ``portion`` (rows,): The members' share of all nodes; ``member_of`` (layers, nodes): The row of
+    each node's group, ``rows`` for nodes that a layer does not hold; ``widest``: The most groups of a layer; ``padded``
+    (rows,): Where each row is when every layer has the most groups; None where every layer has.
     """
 
     layer_of: Tensor
@@ -148,19 +131,10 @@ def pooled_means(
 ) -> Tensor:
     """What the members of each group hear, z of the formula, for all heads.
 
-    Parameters
-    ----------
-    features : tensor, shape (nodes, members, in)
-        Shared by the layers.
-    weight : tensor, shape (members, layers, in, heads, out)
-    vector : tensor, shape (members, layers, heads, out)
-    groups : PooledGroups
-    score_bound : float, optional
-        Scores t become ``bound tanh(t / bound)``.
+    ``features`` (nodes, members, in): Shared by the layers; ``weight`` (members, layers, in, heads, out); ``vector``
+    (members, layers, heads, out); ``score_bound``: Scores t become ``bound tanh(t / bound)``.
 
-    Returns
-    -------
-    tensor, shape (members, rows, heads, out)
+    Returns (members, rows, heads, out).
     """
     means: Tensor = _PooledMeans.apply(features, weight, vector, groups, score_bound)  # type: ignore[no-untyped-call]
     return means

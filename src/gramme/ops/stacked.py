@@ -86,16 +86,10 @@ class SupraSum(NeighbourhoodSum):
 
     Cost: that of the layers and couplings plus rows x columns.
 
-    Parameters
-    ----------
-    layers : NeighbourhoodSum
-        S over the stacked layers.
-    present : array of bool, shape (num_layers, num_nodes)
-        Which copies exist; an absent copy listens to itself alone and nobody listens to it.
-    nodes : array of int, optional
-        The nodes whose copies' sums are wanted, as in ``layers``; all if not given.
-    couplings : NeighbourhoodSum, optional
-        The sum over further edges between copies, without the copies themselves.
+    ``layers``: S over the stacked layers; ``present`` (num_layers, num_nodes): Which copies exist; an absent copy
+    listens to itself alone and nobody listens to it; ``nodes``: The nodes whose copies' sums are wanted, as in
+    ``layers``; all if not given; ``couplings``: The sum over further edges between copies, without the copies
+    themselves.
     """
 
     present: Tensor

@@ -27,9 +27,7 @@ Positions = NDArray[np.int64]
 class SparseSum(NeighbourhoodSum):
     """A sparse matrix as a neighbourhood sum: nobody hears itself unless the matrix says so.
 
-    Parameters
-    ----------
-    matrix : scipy CSR, shape (outputs, rows)
+    ``matrix`` (outputs, rows).
     """
 
     def __init__(self, matrix: sp.csr_array) -> None:
@@ -52,23 +50,12 @@ class SparseSum(NeighbourhoodSum):
 class StackedViews(nn.Module):
     """Several views below each other, each without the nodes that hear nobody and the sources that nobody hears.
 
-    Parameters
-    ----------
-    matrices : sequence of scipy CSR, each of shape (listeners, sources)
-        How strongly each node listens to each source. Views may share their sources or have sources of their own.
-    starts : sequence of int, optional
-        Where the sources of each view begin in the table of all sources; 0 if not given.
-    num_sources : int, optional
-        Rows of the table of all sources; those of the first view if not given.
+    ``matrices`` (listeners, sources): How strongly each node listens to each source. Views may share their sources or
+    have sources of their own; ``starts``: Where the sources of each view begin in the table of all sources; 0 if not
+    given; ``num_sources``: Rows of the table of all sources; those of the first view if not given.
 
-    Attributes
-    ----------
-    row_counts, source_counts : list of int
-        Rows and sources of each view.
-    rows : tensor of int
-        The listener that each row stands for.
-    sources : tensor of int
-        Where each source stands in the table of all sources.
+    ``row_counts``, ``source_counts``: Rows and sources of each view; ``rows``: The listener that each row stands for;
+    ``sources``: Where each source stands in the table of all sources.
     """
 
     rows: Tensor
@@ -105,10 +92,7 @@ class StackedViews(nn.Module):
     def attend(self, values: Tensor, scores: Tensor) -> Tensor:
         """Attention-weighted means of what the sources say, (rows, columns).
 
-        Parameters
-        ----------
-        values : tensor, shape (sources, columns)
-        scores : tensor, shape (sources,)
+        ``values`` (sources, columns); ``scores`` (sources,).
         """
         sums, totals = attention_sums(values[:, None], scores[:, None], self.sum)
         return (sums / totals[..., None])[:, 0]

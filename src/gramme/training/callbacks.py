@@ -17,13 +17,9 @@ from .loop import Callback, State, Task
 class History(Callback):
     """Loss and training accuracy per epoch, as means over the members.
 
-    Parameters
-    ----------
-    validation : Task, optional
-        Held-out labels whose loss and accuracy are noted too.
-    watched : tensor of int, optional
-        Positions of nodes whose class probabilities, averaged over the members, are kept for every epoch. For
-        looking only: nothing in the training depends on them.
+    ``validation``: Held-out labels whose loss and accuracy are noted too; ``watched``: Positions of nodes whose class
+    probabilities, averaged over the members, are kept for every epoch. For looking only: nothing in the training
+    depends on them.
     """
 
     def __init__(self, validation: Task | None = None, watched: Tensor | None = None) -> None:
@@ -81,12 +77,8 @@ def joined_history(histories: list[History]) -> pd.DataFrame:
 class EarlyStopping(Callback):
     """Keep each member as it was when its held-out labels were predicted best, and stop when none improves.
 
-    Parameters
-    ----------
-    validation : Task
-        Held-out labels; their loss decides.
-    patience : int
-        Epochs without improvement after which a member counts as done.
+    ``validation``: Held-out labels; their loss decides; ``patience``: Epochs without improvement after which a member
+    counts as done.
     """
 
     def __init__(self, validation: Task, patience: int) -> None:
@@ -127,10 +119,7 @@ class EarlyStopping(Callback):
 class Progress(Callback):
     """Tell a display how far the training is.
 
-    Parameters
-    ----------
-    advance : callable
-        Called after every epoch with the number of epochs done since the last call and the loss.
+    ``advance``: Called after every epoch with the number of epochs done since the last call and the loss.
     """
 
     def __init__(self, advance: Callable[[int, float], None]) -> None:

@@ -44,13 +44,8 @@ MARKER = "gramme-checkpoints.txt"
 class Keeper:
     """Keeps and brings back the trainings of one command.
 
-    Parameters
-    ----------
-    folder : Path
-    communicator : Communicator
-        Of which the first process writes and reads.
-    data : str
-        A digest of the graph and the labels: trainings on others are not gone on with.
+    ``communicator``: Of which the first process writes and reads; ``data``: A digest of the graph and the labels:
+    trainings on others are not gone on with.
     """
 
     def __init__(self, folder: Path, communicator: Communicator, data: str = "") -> None:
@@ -146,14 +141,8 @@ def current_keeper() -> Keeper | None:
 def checkpoints(folder: Path, communicator: Communicator, *, resume: bool, data: str = "") -> Iterator[Keeper]:
     """Within this, trainings are kept in a folder, which is gone once all went well.
 
-    Parameters
-    ----------
-    folder : Path
-    communicator : Communicator
-    resume : bool
-        Go on from what the folder holds; else it is emptied first.
-    data : str
-        A digest of the graph and the labels; a checkpoint of others is refused.
+    ``resume``: Go on from what the folder holds; else it is emptied first; ``data``: A digest of the graph and the
+    labels; a checkpoint of others is refused.
     """
     if communicator.first:
         _take(folder, resume=resume)

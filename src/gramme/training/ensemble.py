@@ -40,21 +40,12 @@ from .loop import Callback, Loss, Task, evaluate, train
 class TrainingTargets:
     """The labels of an ensemble's training, member by member.
 
-    Attributes
-    ----------
-    nodes, codes : array of int, shape (labelled,)
-        Positions of the labelled nodes and their classes, or their numbers for each member where the task is one of
-        numbers, shape (labelled, members).
-    weights : array, shape (labelled, members)
-        How much each label counts for each member; 0 hides it.
-    held_out : array of bool, shape (labelled, members), optional
-        Labels that a member sets aside to know when to stop.
-    validation : pair of arrays of int, optional
-        Nodes and classes that tell all members when to stop, in place of labels set aside.
-    task : type
-        What is to be learned: classes, or numbers with :class:`~gramme.training.loop.NumberTask`.
-    graph : MultilayerGraph, optional
-        Where it is one process's part, only the labels of its own nodes become tasks.
+    ``nodes``, ``codes`` (labelled,): Positions of the labelled nodes and their classes, or their numbers for each
+    member where the task is one of numbers, shape (labelled, members); ``weights`` (labelled, members): How much each
+    label counts for each member; 0 hides it; ``held_out`` (labelled, members): Labels that a member sets aside to know
+    when to stop; ``validation``: Nodes and classes that tell all members when to stop, in place of labels set aside;
+    ``task``: What is to be learned: classes, or numbers with :class:`~gramme.training.loop.NumberTask`; ``graph``:
+    Where it is one process's part, only the labels of its own nodes become tasks.
     """
 
     nodes: Ints
@@ -98,18 +89,10 @@ def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed:
 
     At least one label of each class stays in training.
 
-    Parameters
-    ----------
-    codes : array of int, shape (labelled,)
-        Classes, numbered from 0.
-    seen : array of bool, shape (labelled, members)
-    fraction : float
-        Share of each class that is set aside.
-    seed : int
+    ``codes`` (labelled,): Classes, numbered from 0; ``seen`` (labelled, members); ``fraction``: Share of each class
+    that is set aside.
 
-    Returns
-    -------
-    array of bool, shape (labelled, members), or None if the labels are too few to set any aside
+    Returns array of bool (labelled, members), or None if the labels are too few to set any aside.
     """
     aside = np.zeros_like(seen)
     for member in range(seen.shape[1]):
@@ -131,13 +114,7 @@ PATIENCE_SECONDS = 2.0
 class ProgressDisplay:
     """Shows a bar with the time left, once a training has taken two seconds.
 
-    Parameters
-    ----------
-    total : int
-        Epochs in all.
-    title : str
-    wanted : bool, optional
-        Show it or not; if not given, only if standard error is a terminal.
+    ``total``: Epochs in all; ``wanted``: Show it or not; if not given, only if standard error is a terminal.
     """
 
     def __init__(self, total: int, title: str, wanted: bool | None) -> None:
@@ -198,18 +175,10 @@ class Settings:
 class TrainedEnsemble:
     """What an ensemble's training leaves.
 
-    Attributes
-    ----------
-    state : dict of str to tensor
-        The weights of all members, who lie along the first axis.
-    history : DataFrame
-        Loss and accuracy per epoch, means over the members.
-    members : int
-        Members that were trained: fewer than asked for only after an interrupt.
-    interrupted : bool
-        Whether the user ended it with Ctrl-C.
-    complete : bool
-        Whether the members that were trained had all their epochs.
+    ``state``: The weights of all members, who lie along the first axis; ``history``: Loss and accuracy per epoch, means
+    over the members; ``members``: Members that were trained: fewer than asked for only after an interrupt;
+    ``interrupted``: Whether the user ended it with Ctrl-C; ``complete``: Whether the members that were trained had all
+    their epochs.
     """
 
     state: dict[str, Tensor]
@@ -238,30 +207,13 @@ def train_ensemble(
 
     It is raised if they have not finished an epoch.
 
-    Parameters
-    ----------
-    batches : sequence of range
-        The members that train together, in order.
-    make : callable
-        A fresh network and the features of some members.
-    plan : Plan
-        For the nodes of the lessons, on the device that the networks are on.
-    lessons : TrainingTargets
-    settings : Settings
-    monitor : pair of arrays of int, optional
-        Nodes and classes whose accuracy is noted after every epoch; nothing depends on it.
-    trained : callable, optional
-        Called with the members of each batch that is kept and with what its network says about all nodes.
-    title : str, default=""
-        Stands beside the progress bar.
-    progress : bool, default=False
-        Show it or not; where None, only if standard error is a terminal.
-    communicator : Communicator, optional
-        The processes that train together, each on its part of the graph.
-    further : sequence of Callback
-        What else happens beside the training of each batch.
-    loss : callable, optional
-        In place of the task's own, see :data:`~gramme.training.Loss`.
+    ``batches``: The members that train together, in order; ``make``: A fresh network and the features of some members;
+    ``plan``: For the nodes of the lessons, on the device that the networks are on; ``monitor``: Nodes and classes whose
+    accuracy is noted after every epoch; nothing depends on it; ``trained``: Called with the members of each batch that
+    is kept and with what its network says about all nodes; ``title``: Stands beside the progress bar; ``progress``:
+    Show it or not; where None, only if standard error is a terminal; ``communicator``: The processes that train
+    together, each on its part of the graph; ``further``: What else happens beside the training of each batch; ``loss``:
+    In place of the task's own, see :data:`~gramme.training.Loss`.
     """
     histories: list[History] = []
     states: list[dict[str, Tensor]] = []

@@ -64,11 +64,6 @@ class Adam:
 
     Works number by number, so that each member of an ensemble learns exactly as it would alone.
 
-    Parameters
-    ----------
-    parameters : iterable of Parameter
-    learning_rate, weight_decay : float
-
     References
     ----------
     D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015.

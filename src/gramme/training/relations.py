@@ -32,18 +32,10 @@ MAX_GRADIENT = 5.0
 class RelationSettings:
     """How a network over relations is trained.
 
-    Attributes
-    ----------
-    steps : int
-        The most steps, each on all labels.
-    learning_rate, weight_decay : float
-        Of Adam.
-    shown : float
-        Share of the labels that is shown in a step, the others are predicted; for labels as inputs.
-    every, patience : int
-        Held-out labels are predicted after so many steps, and training ends when that was not better so many times.
-    deadline : float or None
-        When training ends at the latest, on the clock of ``time.perf_counter``.
+    ``steps``: The most steps, each on all labels; ``learning_rate``, ``weight_decay``: Of Adam; ``shown``: Share of the
+    labels that is shown in a step, the others are predicted; for labels as inputs; ``every``, ``patience``: Held-out
+    labels are predicted after so many steps, and training ends when that was not better so many times; ``deadline``:
+    When training ends at the latest, on the clock of ``time.perf_counter``.
     """
 
     steps: int
@@ -59,14 +51,8 @@ class RelationSettings:
 class RelationTask:
     """Labels to learn from.
 
-    Attributes
-    ----------
-    nodes, codes : tensor of int, shape (labels,)
-        In ascending order of the nodes.
-    weights : tensor, shape (labels,)
-        How much each label counts.
-    held_out : tensor of bool, shape (labels,)
-        Labels that tell when to stop and are neither shown nor learned from.
+    ``nodes``, ``codes`` (labels,): In ascending order of the nodes; ``weights`` (labels,): How much each label counts;
+    ``held_out`` (labels,): Labels that tell when to stop and are neither shown nor learned from.
     """
 
     nodes: Tensor
@@ -95,15 +81,9 @@ class RelationTask:
 class RelationTraining:
     """What a training leaves.
 
-    Attributes
-    ----------
-    steps : int
-        The steps after which the kept weights were reached.
-    history : DataFrame
-        Loss and accuracy on the labels asked for, by step, and on held-out ones where they were predicted.
-    held_out : array, shape (held-out labels, classes)
-        The kept network's log probabilities of the labels it never saw.
-    interrupted : bool
+    ``steps``: The steps after which the kept weights were reached; ``history``: Loss and accuracy on the labels asked
+    for, by step, and on held-out ones where they were predicted; ``held_out`` (held-out labels, classes): The kept
+    network's log probabilities of the labels it never saw.
     """
 
     steps: int

@@ -121,16 +121,8 @@ def attention_received(
 ) -> NDArray[np.float64]:
     """The :func:`relative_attention` of all layers at a hop, (layers, nodes), the mean over the members.
 
-    Parameters
-    ----------
-    batches : iterable of network, features and plan
-    hops_of : callable
-        The hops that a layer passes in a network, and the layer's place among those they treat.
-    graph : MultilayerGraph
-    hop : int
-        Which hop, counted from 1. NaN for layers that have fewer.
-    head : int, optional
-        The only head that counts, counted from 0.
+    ``hops_of``: The hops that a layer passes in a network, and the layer's place among those they treat; ``hop``: Which
+    hop, counted from 1. NaN for layers that have fewer; ``head``: The only head that counts, counted from 0.
     """
     held = [layer.present for layer in graph.layers.values()]
     total = np.zeros((graph.num_layers, graph.num_nodes))
@@ -223,16 +215,8 @@ def attention_coefficients(
 ) -> list[sp.csr_array]:
     """Alpha of some nodes of a layer, a matrix (nodes asked about, nodes) for each head, the mean over the members.
 
-    Parameters
-    ----------
-    scores : iterable of mappings of int to tensor
-        From :func:`scores_by_layer`.
-    graph : MultilayerGraph
-    layer : int
-    nodes : array of int
-        Of the listeners.
-    toward : int, optional
-        In a supra graph, the layer whose copies are listened to; None where layers do not hear each other.
+    ``scores``: From :func:`scores_by_layer`; ``nodes``: Of the listeners; ``toward``: In a supra graph, the layer whose
+    copies are listened to; None where layers do not hear each other.
     """
     weights = listening_weights(graph, layer, nodes, supra=toward is not None)
     listener = np.repeat(np.arange(nodes.size), np.diff(weights.indptr))
@@ -300,14 +284,8 @@ def listening_weights(
 class AttentionContributions:
     """The log-odds of some nodes taken apart; all of it adds up to them.
 
-    Attributes
-    ----------
-    through : list of Through
-        What came through neighbours and groups, layer by layer.
-    itself : array, shape (rows,)
-        What the nodes say themselves at the last hop.
-    intercepts : array, shape (rows,)
-        What speaks for a class whatever the node.
+    ``through``: What came through neighbours and groups, layer by layer; ``itself`` (rows,): What the nodes say
+    themselves at the last hop; ``intercepts`` (rows,): What speaks for a class whatever the node.
     """
 
     through: list[Through]
@@ -324,14 +302,8 @@ def attention_reasons(
     out. Cost: a pass of the network, and (edges or memberships of the nodes asked about) x members x
     heads x columns.
 
-    Parameters
-    ----------
-    batches : iterable
-        The trained networks of the ensemble, their features and the plan for all nodes.
-    graph : MultilayerGraph
-        As the model sees it, its layers in the order of ``layer_order_``.
-    pair : Pair
-        The nodes and the two classes of each.
+    ``batches``: The trained networks of the ensemble, their features and the plan for all nodes; ``graph``: As the
+    model sees it, its layers in the order of ``layer_order_``; ``pair``: The nodes and the two classes of each.
     """
     heard = list(hearings(graph, pair.rows))
     parts = [np.zeros(one.heard.nnz) for one in heard]

@@ -75,19 +75,10 @@ def input_features(
     A graph whose layers have features of their own gets the second by ``own_layers``: a layer starts from its own
     columns, the others are zero; a layer without any starts from all of them.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    seeds : sequence of int
-        The seed of each member's random features.
-    source : {"random", "given", "both"}
-    dim : int
-        Random columns.
-    per_layer : bool
-        Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's name.
-    own_layers : bool, default=True
-        Whether layers start from their own features; else all nodes have all of them side by side.
-    device : torch.device
+    ``seeds``: The seed of each member's random features; ``source`` {"random", "given", "both"}; ``dim``: Random
+    columns; ``per_layer``: Whether the copies of a node in the supra graph have random features of their own, keyed by
+    the layer's name; ``own_layers``: Whether layers start from their own features; else all nodes have all of them side
+    by side.
     """
     parts: list[Tensor] = []
     layered = own_layers and bool(graph.layer_features) and source != "random"
@@ -176,15 +167,8 @@ Matrix = NDArray[np.floating[Any]]
 def chosen_walk_size(graph: MultilayerGraph, profile: WalkProfile, known: KnownLabels, seed: int) -> float:
     """The size of walk columns, between 0 and 1, beside the features of a graph that has some.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    profile : WalkProfile
-        Of the graph.
-    known : KnownLabels
-        The training labels.
-    seed : int
-        Decides which labels share a fold, and which are looked at where there are many.
+    ``profile``: Of the graph; ``known``: The training labels; ``seed``: Decides which labels share a fold, and which
+    are looked at where there are many.
     """
     some = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:MAX_LABELS])
     codes, nodes = known.codes[some], known.nodes[some]
@@ -284,20 +268,10 @@ def _kinds(source: str) -> tuple[str, ...]:
 class InputFeatures:
     """Where a model's features come from, learned from one graph and made for any.
 
-    Attributes
-    ----------
-    source : str
-        One of :data:`SOURCES`.
-    random_dim : int, optional
-        Random columns of a member; :data:`RANDOM_DIM` if not given.
-    profile : WalkProfile, optional
-    scales : GivenFeatures, optional
-        For the features that all layers share. Models of older versions have none: they took features as they were.
-    layer_columns : int
-        Columns of the features of single layers, which come on a common scale; for models of older versions those of
-        all features.
-    walk_size : float
-        The root mean square of the walk columns.
+    ``source``: One of :data:`SOURCES`; ``random_dim``: Random columns of a member; :data:`RANDOM_DIM` if not given;
+    ``scales``: For the features that all layers share. Models of older versions have none: they took features as they
+    were; ``layer_columns``: Columns of the features of single layers, which come on a common scale; for models of older
+    versions those of all features; ``walk_size``: The root mean square of the walk columns.
     """
 
     source: str
@@ -413,17 +387,9 @@ class InputFeatures:
 
         The second with ``per_layer``, or where layers have features of their own.
 
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        shared : array
-            What :meth:`shared` returned for the graph.
-        seeds : sequence of int
-            The seed of each member's random features.
-        per_layer : bool
-            Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's
-            name.
-        device : torch.device
+        ``shared``: What :meth:`shared` returned for the graph; ``seeds``: The seed of each member's random features;
+        ``per_layer``: Whether the copies of a node in the supra graph have random features of their own, keyed by the
+        layer's name.
         """
         if isinstance(shared, SparseColumns):
             beside = None if shared.beside is None else torch.from_numpy(shared.beside)

@@ -53,18 +53,11 @@ Features = Any  # a numpy array or a scipy CSR array
 class GivenFeatures:
     """How to scale features, learned from one graph's and applied to any other's.
 
-    Attributes
-    ----------
-    by_row : bool
-        Whether rows have length 1 (words, tags, counts) or columns variance 1 (measurements).
-    scale, centre : array, shape (columns,)
-        What a column is multiplied by at first, and what is taken from it at last.
-    directions : array, shape (columns, kept), optional
-        The leading singular directions, if not all columns are kept.
-    size : float
-        What makes the mean square of all numbers 1, or the mean sum of a row's entries what it should be.
-    entries : bool, default=False
-        Whether they stay entries of a sparse matrix.
+    ``by_row``: Whether rows have length 1 (words, tags, counts) or columns variance 1 (measurements); ``scale``,
+    ``centre`` (columns,): What a column is multiplied by at first, and what is taken from it at last; ``directions``
+    (columns, kept): The leading singular directions, if not all columns are kept; ``size``: What makes the mean square
+    of all numbers 1, or the mean sum of a row's entries what it should be; ``entries``: Whether they stay entries of a
+    sparse matrix.
     """
 
     by_row: bool

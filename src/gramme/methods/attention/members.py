@@ -38,16 +38,8 @@ MAX_BATCH_NUMBERS = 1 << 20
 class Members:
     """Networks and features of an ensemble's members.
 
-    Attributes
-    ----------
-    network : callable
-        Makes a network from its shape and the random numbers of its members.
-    shape : Shape
-    seed : int
-    inputs : InputFeatures
-        Where the features come from.
-    features_per_layer : bool
-        Whether a node's copies have random features of their own.
+    ``network``: Makes a network from its shape and the random numbers of its members; ``inputs``: Where the features
+    come from; ``features_per_layer``: Whether a node's copies have random features of their own.
     """
 
     network: Callable[[Shape, MemberRandom], Network]
@@ -130,16 +122,8 @@ def make_targets(
 ) -> TrainingTargets:
     """What each member learns from, and which labels tell it when to stop.
 
-    Parameters
-    ----------
-    model : AttentionModel
-        Its settings and its seed count.
-    graph : MultilayerGraph
-    known : KnownLabels
-    seen : array of bool, shape (labelled, members)
-        Which labels each member may see.
-    validation : sequence, mapping or Series, optional
-        Labels of further nodes that decide when to stop, in place of some of those that are seen.
+    ``model``: Its settings and its seed count; ``seen`` (labelled, members): Which labels each member may see;
+    ``validation``: Labels of further nodes that decide when to stop, in place of some of those that are seen.
     """
     weights = known.weights[:, None] * seen
     if validation is not None:
@@ -171,23 +155,11 @@ def make_targets(
 class EnsemblePredictions:
     """Probabilities of an ensemble whose first members are the model proper; further ones leave out a fold each.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    known : KnownLabels
-    proper : int
-        Members of the model proper, who see every label.
-    fold : array of int, shape (labelled,), optional
-        The fold of each label; -1 for labels that everybody sees.
-    copies : int, default=1
-        Further members to a fold.
+    ``proper``: Members of the model proper, who see every label; ``fold`` (labelled,): The fold of each label; -1 for
+    labels that everybody sees; ``copies``: Further members to a fold.
 
-    Attributes
-    ----------
-    seen : array of bool, shape (labelled, members)
-        Which labels each member sees.
-    unseen : array, shape (labelled, classes)
-        What the members that did not see a label say about it, the mean of the copies; NaN where all saw it.
+    ``seen`` (labelled, members): Which labels each member sees; ``unseen`` (labelled, classes): What the members that
+    did not see a label say about it, the mean of the copies; NaN where all saw it.
     """
 
     def __init__(

@@ -51,10 +51,7 @@ TIME_SHARE = 0.9
 class RelationFusion(AttentionModel):
     """Base of :class:`GrammeFusion`: networks with fixed features, networks over relations, or both.
 
-    Attributes
-    ----------
-    relations_ : RelationPool or None
-        The networks over relations and the share of each; None if there are none.
+    ``relations_``: The networks over relations and the share of each; None if there are none.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedRelations("relations"),)

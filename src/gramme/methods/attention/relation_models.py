@@ -68,11 +68,7 @@ def matching_views(graph: MultilayerGraph, layout: Layout) -> list[View]:
 class RelationModel:
     """A trained network over relations.
 
-    Attributes
-    ----------
-    layout : Layout
-        The views that it was fitted on.
-    network : RelationNetwork
+    ``layout``: The views that it was fitted on.
     """
 
     kind: ClassVar[str]
@@ -149,10 +145,7 @@ class RelationModel:
 class LabelInputs(RelationModel):
     """Starts from known labels.
 
-    Attributes
-    ----------
-    names, codes
-        The labelled nodes of the fit and their classes.
+    ``names``, ``codes``: The labelled nodes of the fit and their classes.
     """
 
     kind: ClassVar[str] = "labels"
@@ -248,10 +241,7 @@ class LabelInputs(RelationModel):
 class LearnedInputs(RelationModel):
     """Starts from learned rows of neighbours and groups.
 
-    Attributes
-    ----------
-    columns : list of LayerColumns
-        Of each view the names of the sources that have a row.
+    ``columns``: Of each view the names of the sources that have a row.
     """
 
     kind: ClassVar[str] = "learned"

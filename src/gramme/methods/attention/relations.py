@@ -67,19 +67,8 @@ Floats = NDArray[np.float64]
 class RelationOptions:
     """What a fit of networks over relations is asked for.
 
-    Attributes
-    ----------
-    kinds : tuple of str
-        Some of :data:`RELATION_KINDS`.
-    members : int
-        Networks of each kind.
-    columns, epochs : int
-    learning_rate, weight_decay : float
-    score_bound : float or None
-    deadline : float or None
-        On the clock of ``time.perf_counter``.
-    title : str
-    progress : bool or None
+    ``kinds``: Some of :data:`RELATION_KINDS`; ``members``: Networks of each kind; ``deadline``: On the clock of
+    ``time.perf_counter``.
     """
 
     kinds: tuple[str, ...]
@@ -98,15 +87,8 @@ class RelationOptions:
 class RelationPool:
     """Fitted networks over relations, with the share of each and that of the networks with fixed features.
 
-    Attributes
-    ----------
-    models : list of RelationModel
-    shares : list of float
-        Of the models.
-    fixed_share : float
-        Of the networks that start from fixed features; all shares sum to 1.
-    exponent : float
-        What the pooled probabilities are raised to.
+    ``shares``: Of the models; ``fixed_share``: Of the networks that start from fixed features; all shares sum to 1;
+    ``exponent``: What the pooled probabilities are raised to.
     """
 
     models: list[RelationModel]
@@ -160,17 +142,8 @@ def fit_relations(
 ) -> RelationFit:
     """Fit a network for each kind of input and choose how much each counts.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    known : KnownLabels
-        In ascending order of the nodes.
-    weights : array, shape (labelled,)
-        How much each label counts in the loss.
-    seed : int
-    options : RelationOptions
-    fixed : callable, optional
-        From a mask of labels to what networks with fixed features that have not seen them say about them.
+    ``known``: In ascending order of the nodes; ``weights`` (labelled,): How much each label counts in the loss;
+    ``fixed``: From a mask of labels to what networks with fixed features that have not seen them say about them.
     """
     aside = held_out_part(known.codes, seed)
     codes = known.codes[aside]
@@ -240,12 +213,8 @@ def out_of_fold_relations(
 
     One network for each kind of input and fold.
 
-    Returns
-    -------
-    dict of str to array, shape (labelled, classes)
-        By kind of input. NaN for labels in no fold that was left out.
-    array of int
-        The folds that were left out: no more than have :data:`ENOUGH_LABELS` labels.
+    Returns (labelled, classes): By kind of input. NaN for labels in no fold that was left out; array of int: The folds
+    that were left out: no more than have :data:`ENOUGH_LABELS` labels.
     """
     kinds = list(dict.fromkeys(model.kind for model in pool.models))
     sizes = np.cumsum(np.bincount(fold[fold >= 0]))
@@ -296,11 +265,7 @@ def held_out_part(codes: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
 def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Floats, float]:
     """The share of each kind of input, small ones dropped, and the exponent that calibrates their pool.
 
-    Parameters
-    ----------
-    said : sequence of arrays, shape (held out, classes)
-        What each kind says about labels that it has not seen.
-    codes : array of int, shape (held out,)
+    ``said`` (held out, classes): What each kind says about labels that it has not seen; ``codes`` (held out,).
 
     Examples
     --------

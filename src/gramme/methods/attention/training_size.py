@@ -52,12 +52,8 @@ class OutOfTimeError(GrammeError):
 class TimeBudget:
     """The time that a training may take.
 
-    Attributes
-    ----------
-    seconds : float
-    measured : bool
-        Whether the first steps are timed, so a slow or busy machine trains less. Otherwise the time is estimated from
-        the size of the data, and the same data always get the same training.
+    ``measured``: Whether the first steps are timed, so a slow or busy machine trains less. Otherwise the time is
+    estimated from the size of the data, and the same data always get the same training.
     """
 
     seconds: float
@@ -105,16 +101,8 @@ def settled_training_size(
 ) -> TrainingSize:
     """What is trained: everything, or as much of it as the allowance lets.
 
-    Parameters
-    ----------
-    full : TrainingSize
-        What was asked for.
-    folds : int
-        How many folds are left out.
-    allowance : TimeBudget, optional
-    graph : MultilayerGraph
-    timed : callable
-        Takes some steps and returns the seconds of one; called only if steps are to be measured.
+    ``full``: What was asked for; ``folds``: How many folds are left out; ``timed``: Takes some steps and returns the
+    seconds of one; called only if steps are to be measured.
     """
     if allowance is None:
         _warn_if_long(full, folds, graph)
