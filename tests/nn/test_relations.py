@@ -5,9 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from gramme import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.nn.relation_plan import RelationPlan, View, graph_views
-from gramme.nn.relations import LabelNetwork, TableNetwork
-from gramme.ops.views import StackedViews
+from gramme.nn.relations import LabelNetwork, RelationPlan, StackedViews, TableNetwork, View, graph_views
 
 NODES = 12
 

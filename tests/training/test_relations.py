@@ -6,8 +6,7 @@ import torch
 
 from gramme import EdgeLayer, MultilayerGraph
 from gramme.nn.plan import Output
-from gramme.nn.relation_plan import RelationPlan, graph_views
-from gramme.nn.relations import LabelNetwork
+from gramme.nn.relations import LabelNetwork, RelationPlan, graph_views
 from gramme.training.relations import RelationSettings, RelationTask, train_label_network
 
 NODES, CLASSES = 40, 2

@@ -270,10 +270,7 @@ class SavedValue(SavedField):
         if self.name not in learned.record and self.default is not self._REQUIRED:
             setattr(model, self.attribute, self.default)
             return
-        try:
-            value = self.rule.check_saved(self.name, from_json(self.entry(learned.record)))
-        except DataError as error:
-            raise MisfitError(str(error)) from error
+        value = checked(self.rule, self.name, from_json(self.entry(learned.record)))
         setattr(model, self.attribute, value)
 
 
@@ -426,7 +423,7 @@ class SavedTable(SavedField):
             rule = rules.get(name)
             for value in values:
                 if rule is not None:
-                    _checked(rule, f"{self.name}[{name!r}]", value)
+                    checked(rule, f"{self.name}[{name!r}]", value)
                 elif isinstance(value, bool) or not isinstance(value, (int, float)):
                     raise MisfitError(f"{self.name}[{name!r}] must hold numbers, not {value!r}")
         setattr(model, self.attribute, pd.DataFrame(entry))
@@ -475,7 +472,8 @@ def load_fields(fields: Iterable[SavedField], model: GraphEstimator, learned: Le
         saved_field.load(model, learned, sizes)
 
 
-def _checked(rule: Rule, name: str, value: Any) -> Any:
+def checked(rule: Rule, name: str, value: Any) -> Any:
+    """A value from a file that a rule allows, or a MisfitError."""
     try:
         return rule.check_saved(name, value)
     except DataError as error:
@@ -487,7 +485,7 @@ def _numbers(field: SavedField, entry: Any, length: int) -> NDArray[np.float64]:
     if not isinstance(entry, list) or len(entry) != length:
         raise field.misfit(f"a list of {length} numbers", entry)
     finite = Number(-np.inf, open_low=True)
-    return np.array([_checked(finite, field.name, value) for value in entry], dtype=np.float64)
+    return np.array([checked(finite, field.name, value) for value in entry], dtype=np.float64)
 
 
 def _shortened(value: Any) -> str:

@@ -2,8 +2,8 @@
 
 The two networks of the paper start from fixed features and give each layer one factor. On a graph with many relations
 and many classes that is not enough: a relation may join unlike labels, most relations say nothing about a node, and a
-label may be several hops away. Both networks here attend over views (:mod:`gramme.ops.views`), where empty
-neighbourhoods say nothing.
+label may be several hops away. Both networks here attend over views , in compact rows
+where empty neighbourhoods say nothing.
 
 *Labels as inputs* (:class:`LabelNetwork`): a node starts from the embedding of its label where that is shown, else from
 nothing. Every hop has a matrix and an attention vector for each view, so that a view may turn one class into another:
@@ -16,20 +16,296 @@ side, give the scores. Whether a label is shown is the training's choice: it hid
 
 *Learned inputs* (:class:`TableNetwork`): one hop, where each source of each view has a learned row and a learned score
 in place of h_j and t_vj. Only sources that a labelled node hears have a row; all others say nothing.
+
+A *view* is one way to listen in a layer: to those a node's edges point to, to those whose edges point to it, or to the
+groups it belongs to. Most nodes have nobody to listen to in most views of a graph with many layers, so views are
+stacked without empty rows: a row stands for a node that hears somebody in a view, and a source for somebody who is
+heard there. What a view without neighbours would say is never computed and dilutes nothing. A node does not hear itself
+here. The rest is the attention of :mod:`gramme.ops.attention`: nothing is stored per edge.
+
+Only the nodes that are asked about matter after the last hop, before it those they hear, and so on back to the first:
+in training most of the last hops' rows are left out. Rows that nobody listens to are never computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.nn.attention import bounded
-from gramme.nn.plan import Output
-from gramme.nn.relation_plan import RelationPlan, RelationStep
-from gramme.ops.views import SparseSum, StackedViews
+from gramme.graph import MultilayerGraph
+from gramme.ops import attention_sums
+from gramme.ops.neighbourhood import NeighbourhoodSum, SparseRowSum, linear
+
+from .attention import bounded
+from .plan import Output
+
+Positions = NDArray[np.int64]
+
+# The views of a graph, stacked.
+
+
+class SparseSum(NeighbourhoodSum):
+    """A sparse matrix as a neighbourhood sum: nobody hears itself unless the matrix says so.
+
+    ``matrix`` (outputs, rows).
+    """
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        super().__init__()
+        self.outputs, self.rows = matrix.shape
+        self.heard = SparseRowSum(matrix)
+        self.listeners = SparseRowSum(sp.csr_array(matrix.T.tocsr()))
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.heard(values)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        return self.listeners(values)
+
+    def sums(self, values: Tensor) -> Tensor:
+        """The same with a gradient."""
+        return linear(values, self, self.transposed)
+
+
+class StackedViews(nn.Module):
+    """Several views below each other, each without the nodes that hear nobody and the sources that nobody hears.
+
+    ``matrices`` (listeners, sources): How strongly each node listens to each source. Views may share their sources or
+    have sources of their own; ``starts``: Where the sources of each view begin in the table of all sources; 0 if not
+    given; ``num_sources``: Rows of the table of all sources; those of the first view if not given; ``apart``: Whether
+    every view has listeners of its own, those of one after those of another.
+
+    ``row_counts``, ``source_counts``: Rows and sources of each view; ``rows``: The listener that each row stands for;
+    ``sources``: Where each source stands in the table of all sources.
+    """
+
+    rows: Tensor
+    sources: Tensor
+
+    def __init__(
+        self,
+        matrices: Sequence[sp.csr_array],
+        starts: Sequence[int] | None = None,
+        num_sources: int | None = None,
+        *,
+        apart: bool = False,
+    ) -> None:
+        super().__init__()
+        listeners, total = matrices[0].shape if matrices else (0, 0)
+        total = total if num_sources is None else num_sources
+        firsts = np.cumsum([0, *(matrix.shape[0] for matrix in matrices)]) if apart else [0] * (len(matrices) + 1)
+        listeners = int(firsts[-1]) if apart else listeners
+        rows: list[Positions] = []
+        sources: list[Positions] = []
+        blocks: list[sp.csr_array] = []
+        for matrix, start, first in zip(matrices, starts or [0] * len(matrices), firsts, strict=False):
+            row = np.flatnonzero(np.diff(matrix.indptr))
+            source = np.unique(matrix.indices).astype(np.int64)
+            blocks.append(sp.csr_array(sp.csr_array(matrix[row])[:, source]))
+            rows.append(row + first)
+            sources.append(source + start)
+        self.row_counts, self.source_counts = [len(r) for r in rows], [len(s) for s in sources]
+        row, source = np.concatenate([*rows, []]), np.concatenate([*sources, []])
+        row, source = row.astype(np.int64), source.astype(np.int64)
+        diagonal = sp.csr_array((0, 0)) if not blocks else sp.block_diag(blocks, format="csr")
+        self.sum = SparseSum(sp.csr_array(diagonal))
+        self.gather = SparseSum(_selection(source, total))
+        self.join = SparseSum(sp.csr_array(_selection(row, listeners).T.tocsr()))
+        self.register_buffer("rows", torch.from_numpy(row), persistent=False)
+        self.register_buffer("sources", torch.from_numpy(source), persistent=False)
+
+    def attend(self, values: Tensor, scores: Tensor) -> Tensor:
+        """Attention-weighted means of what the sources say, (rows, columns).
+
+        ``values`` (sources, columns); ``scores`` (sources,).
+        """
+        sums, totals = attention_sums(values[:, None], scores[:, None], self.sum)
+        return (sums / totals[..., None])[:, 0]
+
+    def by_view(self, values: Tensor, *, sources: bool = False) -> tuple[Tensor, ...]:
+        """Rows, or sources, of each view apart."""
+        return torch.split(values, self.source_counts if sources else self.row_counts)
+
+
+def _selection(positions: Positions, count: int) -> sp.csr_array:
+    """The matrix that takes some positions of ``count``, one a row."""
+    ones = np.ones(positions.size, dtype=np.float32)
+    pointer = np.arange(positions.size + 1)
+    return sp.csr_array((ones, positions, pointer), shape=(positions.size, count))
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to listen in a layer.
+
+    ``layer``: Position of the layer; ``backwards``: Whether edges are followed from their target to their source;
+    ``matrix`` (nodes, sources): How strongly each node listens to each source: to nodes, or to groups; ``groups``:
+    Whether the sources are groups.
+    """
+
+    layer: int
+    backwards: bool
+    matrix: sp.csr_array
+    groups: bool
+
+
+def graph_views(graph: MultilayerGraph) -> list[View]:
+    """The views of every layer, in order: two of a layer of directed edges, one of any other.
+
+    A group with a single member is left out, as it joins nobody.
+    """
+    views = []
+    for place, layer in enumerate(graph.layers.values()):
+        incidence = layer.incidence()
+        if incidence is not None:
+            views.append(View(place, False, _shared_groups(incidence), True))
+            continue
+        matrix = layer.to_scipy()
+        views.append(View(place, False, matrix, False))
+        if layer.directed:
+            views.append(View(place, True, sp.csr_array(matrix.T.tocsr()), False))
+    return views
+
+
+def _shared_groups(incidence: sp.csr_array) -> sp.csr_array:
+    """Memberships of groups that have several members; the others' columns stay, empty."""
+    shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
+    kept = shared[incidence.indices]
+    pointer = np.concatenate([[0], np.cumsum(kept)])[incidence.indptr]
+    parts = (incidence.data[kept], incidence.indices[kept], pointer)
+    return sp.csr_array(parts, shape=incidence.shape)
+
+
+def views_size(views: Sequence[View]) -> int:
+    """Entries, rows and sources of all views, on which the cost of a step depends; groups also hear their members."""
+    size = 0
+    for view in views:
+        listeners = int(np.count_nonzero(np.diff(view.matrix.indptr)))
+        sources = int(np.unique(view.matrix.indices).size)
+        size += (2 if view.groups else 1) * (int(view.matrix.nnz) + listeners + sources)
+    return size
+
+
+def source_names(graph: MultilayerGraph, view: View) -> pd.Index:
+    """The names of a view's sources."""
+    return list(graph.layers.values())[view.layer].columns(graph.nodes)[1]
+
+
+class RelationStep(nn.Module):
+    """One hop: who listens to whom among some nodes.
+
+    ``inputs``, ``outputs``: The nodes whose states are there before and after the hop; all if not given. Whoever an
+    output hears must be among the inputs, and so must be the output itself.
+
+    ``members``: Groups listen to their members; the groups of one layer after those of another; ``heard``: Nodes listen
+    to nodes and to groups. The table of sources is that of the inputs, then that of the groups; ``own``: Where the
+    outputs stand among the inputs; None if they are the same.
+    """
+
+    own: Tensor | None
+
+    def __init__(
+        self, views: Sequence[View], inputs: Positions | None = None, outputs: Positions | None = None
+    ) -> None:
+        super().__init__()
+        nodes = views[0].matrix.shape[0] if views else 0
+        before = np.arange(nodes) if inputs is None else inputs
+        heard, starts = [], []
+        members = []
+        start = before.size
+        for view in views:
+            matrix = view.matrix if outputs is None else sp.csr_array(view.matrix[outputs])
+            if not view.groups:
+                heard.append(matrix if inputs is None else sp.csr_array(matrix[:, before]))
+                starts.append(0)
+                continue
+            groups = np.unique(matrix.indices)
+            inside = sp.csr_array(view.matrix[:, groups].T.tocsr())
+            members.append(inside if inputs is None else sp.csr_array(inside[:, before]))
+            heard.append(sp.csr_array(matrix[:, groups]))
+            starts.append(start)
+            start += groups.size
+        self.heard = StackedViews(heard, starts, start)
+        self.members = StackedViews(members, None, before.size, apart=True) if members else None
+        own = None
+        if outputs is not None:
+            own = torch.from_numpy(np.searchsorted(before, outputs))
+        self.register_buffer("own", own, persistent=False)
+
+
+class RelationPlan(nn.Module):
+    """The hops of a network over a graph's views, for the output of some nodes or of all.
+
+    ``nodes``: In ascending order; all nodes if not given.
+
+    ``start``: The nodes whose inputs are needed; None for all; ``ends``: For each hop, where the nodes asked about
+    stand among its outputs; None if they are all of them.
+    """
+
+    def __init__(self, views: Sequence[View], hops: int, nodes: Positions | None = None) -> None:
+        super().__init__()
+        self.layer_of_view = [view.layer for view in views]
+        self.group_views = [place for place, view in enumerate(views) if view.groups]
+        self.num_nodes = int(views[0].matrix.shape[0]) if views else 0
+        needed: list[Positions | None] = [nodes]
+        for _ in range(hops):
+            needed.append(None if needed[-1] is None else reached(views, needed[-1]))
+        needed = needed[::-1]
+        steps: list[RelationStep] = []
+        for before, after in pairwise(needed):
+            if steps and before is None and after is None:
+                steps.append(steps[-1])
+            else:
+                steps.append(RelationStep(views, before, after))
+        self.steps = nn.ModuleList(steps)
+        self.start = needed[0]
+        self.ends: list[Tensor | None] = [
+            None if nodes is None else torch.from_numpy(_among(after, nodes)) for after in needed[1:]
+        ]
+
+    def at_start(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Which of some nodes are among those whose inputs are needed, and where they stand there."""
+        if self.start is None:
+            return torch.ones_like(nodes, dtype=torch.bool), nodes
+        start = torch.from_numpy(self.start)
+        places = torch.searchsorted(start, nodes).clamp(max=max(start.numel() - 1, 0))
+        there = start[places] == nodes if start.numel() else torch.zeros_like(nodes, dtype=torch.bool)
+        return there, places[there]
+
+
+def reached(views: Sequence[View], nodes: Positions) -> Positions | None:
+    """Some nodes and all whom they hear, also through groups, in ascending order; None where these are all nodes."""
+    count = views[0].matrix.shape[0] if views else 0
+    found = np.zeros(count, dtype=bool)
+    found[nodes] = True
+    for view in views:
+        heard = np.zeros(view.matrix.shape[1], dtype=bool)
+        heard[sp.csr_array(view.matrix[nodes]).indices] = True
+        if view.groups:
+            inside = heard[view.matrix.indices]
+            owners = np.repeat(np.arange(count), np.diff(view.matrix.indptr))
+            found[owners[inside]] = True
+        else:
+            found |= heard
+    return None if found.all() else np.flatnonzero(found)
+
+
+def _among(positions: Positions | None, nodes: Positions) -> Positions:
+    found: Positions = nodes if positions is None else np.searchsorted(positions, nodes)
+    return found
+
+
+# The two networks.
 
 VIEW_START = 0.5
 """Starting size of a view's matrix relative to one that keeps the size of states: several views are added."""

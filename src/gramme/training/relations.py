@@ -18,11 +18,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.nn.plan import Output
-from gramme.nn.relation_plan import RelationPlan
-from gramme.nn.relations import LabelNetwork, RelationNetwork, TableNetwork
-from gramme.ops.views import SparseSum, StackedViews
-from gramme.training.loop import threads_for
+from gramme.nn.relations import LabelNetwork, RelationNetwork, RelationPlan, SparseSum, StackedViews, TableNetwork
+
+from .loop import Adam, threads_for
 
 MAX_GRADIENT = 5.0
 """Length beyond which a gradient is cut: a step from a few labels at the start may be far too long."""
@@ -32,10 +30,9 @@ MAX_GRADIENT = 5.0
 class RelationSettings:
     """How a network over relations is trained.
 
-    ``steps``: The most steps, each on all labels; ``learning_rate``, ``weight_decay``: Of Adam; ``shown``: Share of the
-    labels that is shown in a step, the others are predicted; for labels as inputs; ``every``, ``patience``: Held-out
-    labels are predicted after so many steps, and training ends when that was not better so many times; ``deadline``:
-    When training ends at the latest, on the clock of ``time.perf_counter``.
+    At most ``steps`` steps of Adam, each on all labels; of labels as inputs the share ``shown`` is shown in a step, and
+    the others are predicted. Held-out labels are predicted ``every`` so many steps; training ends when that was not
+    better ``patience`` times, or at the ``deadline``, on the clock of ``time.perf_counter``.
     """
 
     steps: int
@@ -49,11 +46,7 @@ class RelationSettings:
 
 @dataclass(frozen=True)
 class RelationTask:
-    """Labels to learn from.
-
-    ``nodes``, ``codes`` (labels,): In ascending order of the nodes; ``weights`` (labels,): How much each label counts;
-    ``held_out`` (labels,): Labels that tell when to stop and are neither shown nor learned from.
-    """
+    """Labels to learn from, in ascending order of the nodes; held-out ones are neither shown nor learned from."""
 
     nodes: Tensor
     codes: Tensor
@@ -68,22 +61,18 @@ class RelationTask:
         weights: NDArray[np.float64],
         held_out: NDArray[np.bool_],
     ) -> RelationTask:
-        """From arrays, nodes in ascending order."""
-        return cls(
-            torch.from_numpy(nodes),
-            torch.from_numpy(codes),
-            torch.from_numpy(weights).to(torch.get_default_dtype()),
-            torch.from_numpy(held_out),
-        )
+        """From arrays."""
+        found = [torch.from_numpy(one) for one in (nodes, codes, weights, held_out)]
+        return cls(found[0], found[1], found[2].to(torch.get_default_dtype()), found[3])
 
 
 @dataclass
 class RelationTraining:
     """What a training leaves.
 
-    ``steps``: The steps after which the kept weights were reached; ``history``: Loss and accuracy on the labels asked
-    for, by step, and on held-out ones where they were predicted; ``held_out`` (held-out labels, classes): The kept
-    network's log probabilities of the labels it never saw.
+    ``steps`` after which the kept weights were reached; a ``history`` of loss and accuracy on the labels asked for by
+    step, and on held-out ones where they were predicted; and the kept network's log probabilities of the ``held_out``
+    labels, (held-out labels, classes), which it never saw.
     """
 
     steps: int
@@ -92,7 +81,7 @@ class RelationTraining:
     interrupted: bool
 
 
-Pass = Callable[[Tensor | None], Output]
+Advance = Callable[[int, float], None]
 
 
 def train_label_network(
@@ -100,7 +89,7 @@ def train_label_network(
     plan: RelationPlan,
     task: RelationTask,
     settings: RelationSettings,
-    advance: Callable[[int, float], None] = lambda steps, loss: None,
+    advance: Advance = lambda steps, loss: None,
 ) -> RelationTraining:
     """Train a network that starts from labels; the plan is for the task's nodes, held-out ones included.
 
@@ -108,16 +97,15 @@ def train_label_network(
     """
     learning = torch.nonzero(~task.held_out)[:, 0]
 
-    def scores(shown: Tensor | None) -> Output:
+    def scores(shown: Tensor | None) -> Tensor:
         some = learning if shown is None else shown
-        output: Output = network(plan, task.nodes[some], task.codes[some])
-        return output
+        found: Tensor = network(plan, task.nodes[some], task.codes[some]).scores
+        return found
 
     def asked() -> tuple[Tensor, Tensor]:
-        """Labels to show and labels to predict; at least one of the second."""
         draws = torch.rand(learning.numel(), generator=network.generator)
         hidden = draws >= settings.shown
-        hidden[draws.argmax()] = True
+        hidden[draws.argmax()] = True  # at least one is predicted
         return learning[~hidden], learning[hidden]
 
     return _train(network, task, settings, asked, scores, advance)
@@ -130,14 +118,14 @@ def train_table_network(
     rows: SparseSum | None,
     task: RelationTask,
     settings: RelationSettings,
-    advance: Callable[[int, float], None] = lambda steps, loss: None,
+    advance: Advance = lambda steps, loss: None,
 ) -> RelationTraining:
     """Train a network with learned inputs; the views' listeners are the task's nodes, held-out ones included."""
     learning = torch.nonzero(~task.held_out)[:, 0]
 
-    def scores(shown: Tensor | None) -> Output:
-        output: Output = network(views, rows, layers)
-        return output
+    def scores(shown: Tensor | None) -> Tensor:
+        found: Tensor = network(views, rows, layers).scores
+        return found
 
     return _train(network, task, settings, lambda: (learning, learning), scores, advance)
 
@@ -147,34 +135,54 @@ def _train(
     task: RelationTask,
     settings: RelationSettings,
     asked: Callable[[], tuple[Tensor, Tensor]],
-    scores: Pass,
-    advance: Callable[[int, float], None],
+    scores: Callable[[Tensor | None], Tensor],
+    advance: Advance,
 ) -> RelationTraining:
-    optimiser = torch.optim.Adam(
-        network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
-    )
-    best = _Best(network, task, scores)
+    """Train on what ``asked`` gives, labels to show and labels to predict, and keep the weights that were best."""
+    optimiser = Adam(network.parameters(), settings.learning_rate, settings.weight_decay)
+    aside = task.held_out
+    done = RelationTraining(0, pd.DataFrame(), np.zeros((0, 0)), False)
+    best: dict[str, Tensor] = {}
     rows: list[dict[str, float]] = []
-    step, interrupted = 0, False
+    lowest, waited, step = np.inf, 0, 0
+
+    @torch.no_grad()
+    def compared() -> dict[str, float]:
+        """Predict held-out labels, and keep the weights if that was never better; without such labels the last ones."""
+        nonlocal best, lowest, waited
+        network.eval()
+        if not bool(aside.any()):
+            done.steps = step
+            return {}
+        logs = scores(None)[aside].double().log_softmax(1)
+        loss = F.nll_loss(logs, task.codes[aside]).item()
+        waited += 1
+        if loss < lowest:
+            lowest, waited, done.steps = loss, 0, step
+            best = {name: one.clone() for name, one in network.state_dict().items()}
+            done.held_out = logs.numpy()
+        right = (logs.argmax(1) == task.codes[aside]).double().mean().item()
+        return {"validation_loss": loss, "validation_accuracy": right}
+
     try:
         with threads_for(task.nodes.numel() * 64):
-            while step < settings.steps and best.waited < settings.patience:
+            while step < settings.steps and waited < settings.patience:
                 network.train()
                 shown, hidden = asked()
                 optimiser.zero_grad()
-                found = scores(shown).scores.index_select(0, hidden)
-                losses = F.cross_entropy(found, task.codes[hidden], reduction="none")
-                weights = task.weights[hidden]
+                found = scores(shown).index_select(0, hidden)
+                codes, weights = task.codes[hidden], task.weights[hidden]
+                losses = F.cross_entropy(found, codes, reduction="none")
                 loss = (losses * weights).sum() / weights.sum().clamp(min=1e-12)
                 loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(network.parameters(), MAX_GRADIENT)
                 optimiser.step()
                 step += 1
-                right = (found.argmax(1) == task.codes[hidden]).double().mean().item()
+                right = (found.argmax(1) == codes).double().mean().item()
                 row = {"epoch": float(step), "loss": loss.item(), "accuracy": right}
                 late = settings.deadline is not None and time.perf_counter() > settings.deadline
                 if step % settings.every == 0 or step == settings.steps or late:
-                    row |= best.compared(step)
+                    row |= compared()
                 rows.append(row)
                 advance(1, row["loss"])
                 if late:
@@ -182,45 +190,11 @@ def _train(
     except KeyboardInterrupt:
         if not rows:
             raise
-        interrupted = True
-        if not best.steps:
-            best.compared(step)
-    best.restore()
-    history = pd.DataFrame(rows).astype({"epoch": int})
-    return RelationTraining(best.steps, history, best.log_probabilities, interrupted)
-
-
-class _Best:
-    """The weights that predicted held-out labels best so far; without such labels the last ones."""
-
-    def __init__(self, network: RelationNetwork, task: RelationTask, scores: Pass) -> None:
-        self.network, self.task, self.scores = network, task, scores
-        self.steps, self.waited, self.loss = 0, 0, np.inf
-        self.weights: dict[str, Tensor] = {}
-        self.log_probabilities = np.zeros((0, 0))
-
-    @torch.no_grad()
-    def compared(self, step: int) -> dict[str, float]:
-        """Predict held-out labels, and keep the weights if that was never better."""
-        self.network.eval()
-        aside = self.task.held_out
-        if not bool(aside.any()):
-            self.steps = step
-            return {}
-        logs = self.scores(None).scores[aside].double().log_softmax(1)
-        codes = self.task.codes[aside]
-        loss = F.nll_loss(logs, codes).item()
-        if loss < self.loss:
-            self.loss, self.steps, self.waited = loss, step, 0
-            self.weights = {name: one.clone() for name, one in self.network.state_dict().items()}
-            self.log_probabilities = logs.numpy()
-        else:
-            self.waited += 1
-        right = (logs.argmax(1) == codes).double().mean().item()
-        return {"validation_loss": loss, "validation_accuracy": right}
-
-    def restore(self) -> None:
-        """Give the network the weights that were kept."""
-        if self.weights:
-            self.network.load_state_dict(self.weights)
-        self.network.eval()
+        done.interrupted = True
+        if not done.steps:
+            compared()
+    if best:
+        network.load_state_dict(best)
+    network.eval()
+    done.history = pd.DataFrame(rows).astype({"epoch": int})
+    return done

@@ -12,9 +12,10 @@ from gramme.methods.attention.relation_models import LabelInputs, LearnedInputs,
 from gramme.methods.attention.relations import RelationOptions, fit_relations
 from gramme.methods.contributions import Pair
 from gramme.methods.labels import known_labels
-from gramme.nn.relation_plan import RelationPlan, graph_views
+from gramme.nn.relations import RelationPlan, graph_views
+from gramme.training.relations import RelationSettings
 
-OPTIONS = RelationOptions(("labels", "learned"), 1, 8, 6, 0.02, 1e-4, 5.0)
+OPTIONS = RelationOptions(("labels", "learned"), 1, 8, 5.0, RelationSettings(30, 0.02, 1e-4))
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +29,9 @@ def models(graph: MultilayerGraph) -> dict[str, Any]:
     known = known_labels(graph, np.where(np.arange(80) % 2, graph.labels, None))
     found = {}
     for kind in OPTIONS.kinds:
-        options = RelationOptions((kind,), 1, 8, 6, 0.02, 1e-4, 5.0)
-        fit = fit_relations(graph, known, np.ones(known.nodes.size), 0, options)
-        found[kind] = fit.pool.models[0]
+        options = RelationOptions((kind,), 1, 8, 5.0, RelationSettings(30, 0.02, 1e-4))
+        pool, *_ = fit_relations(graph, known, 0, options)
+        found[kind] = pool.models[0]
     return found
 
 

@@ -15,8 +15,9 @@ from gramme.methods.attention.relations import (
     out_of_fold_relations,
 )
 from gramme.methods.labels import ENOUGH_LABELS, known_labels
+from gramme.training.relations import RelationSettings
 
-OPTIONS = RelationOptions(("labels", "learned"), 2, 8, 2, 0.02, 1e-4, 5.0)
+OPTIONS = RelationOptions(("labels", "learned"), 2, 8, 5.0, RelationSettings(10, 0.02, 1e-4))
 
 
 def test_a_tenth_is_set_aside_and_every_class_keeps_a_label() -> None:
@@ -56,23 +57,22 @@ def test_a_pool_is_a_geometric_mean() -> None:
 def test_a_kind_that_hardly_counts_has_one_network_and_is_not_kept() -> None:
     tree = contradicting_tree()
     known = known_labels(tree, some_known(tree))
-    options = RelationOptions(("labels", "learned"), 2, 16, 20, 0.01, 1e-4, 5.0)
-    fit = fit_relations(tree, known, np.ones(known.nodes.size), 0, options)
-    assert fit.pool.fixed_share == 0
-    assert sum(fit.pool.shares) == pytest.approx(1)
-    assert fit.pool.kind_shares()["labels"] > 0.5
-    assert {"loss", "validation_loss"} <= set(fit.history)
+    options = RelationOptions(("labels", "learned"), 2, 16, 5.0, RelationSettings(100, 0.01, 1e-4))
+    pool, history, _ = fit_relations(tree, known, 0, options)
+    assert pool.fixed_share == 0
+    assert sum(pool.shares) == pytest.approx(1)
+    assert pool.kind_shares()["labels"] > 0.5
+    assert {"loss", "validation_loss"} <= set(history)
 
 
 def test_only_as_many_folds_are_left_out_as_have_enough_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = contradicting_tree()
     known = known_labels(tree, some_known(tree))
-    weights = np.ones(known.nodes.size)
-    pool = fit_relations(tree, known, weights, 0, OPTIONS).pool
+    pool, *_ = fit_relations(tree, known, 0, OPTIONS)
     fold = np.arange(known.nodes.size) % 4
     fold[:10] = -1
     monkeypatch.setattr("gramme.methods.attention.relations.ENOUGH_LABELS", 100)
-    found, tested = out_of_fold_relations(tree, known, weights, fold, 0, OPTIONS, pool)
+    found, tested = out_of_fold_relations(tree, known, fold, 0, OPTIONS, pool)
     assert tested.tolist() == [0, 1]
     for said in found.values():
         assert np.isfinite(said[np.isin(fold, tested)]).all()

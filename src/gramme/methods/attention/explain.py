@@ -60,28 +60,33 @@ def layer_shares(
     A layer of noise gets what a model has fitted to that noise. Cost: 2 layers + 2 passes without gradients. Beyond 100
     layers, blocks of neighbours in the order of names are muted together and their layers share alike.
     """
-    layers = range(network.shape.layers)
-    count = len(layers) if len(layers) <= MAX_MUTED_ALONE else BLOCKS
-    blocks = [block.tolist() for block in np.array_split(np.array(layers), count)]
 
     def log_probabilities(muted: Iterable[int]) -> Tensor:
         with _muted(network, list(muted), communicator):
             return evaluate(network, features, plan).scores.double().log_softmax(-1)
 
+    return shares_by_muting(network.shape.layers, log_probabilities, communicator)
+
+
+def shares_by_muting(
+    count: int, log_probabilities: Callable[[Iterable[int]], Tensor], communicator: Communicator = SINGLE_PROCESS
+) -> NDArray[np.float64]:
+    """The shares of layers, (members, layers), from log probabilities (nodes, members, classes) with some muted."""
+    layers = range(count)
+    blocks = np.array_split(np.array(layers), count if count <= MAX_MUTED_ALONE else BLOCKS)
     full = log_probabilities([])
 
     def moved(muted: Iterable[int]) -> Tensor:
         """The divergence from the full network's predictions, (members,)."""
-        return communicator.mean((full.exp() * (full - log_probabilities(muted))).sum(-1), 0)
+        return communicator.mean((full.exp() * (full - log_probabilities(muted))).sum(-1).double(), 0)
 
-    lost = torch.stack([moved(block) for block in blocks], dim=1)
-    alone = torch.stack([moved(set(layers) - set(block)) for block in blocks], dim=1)
+    lost = torch.stack([moved(block.tolist()) for block in blocks], dim=1)
+    alone = torch.stack([moved(set(layers) - set(block.tolist())) for block in blocks], dim=1)
     worth = lost.clamp(min=0) + (moved(layers)[:, None] - alone).clamp(min=0)
     sizes = torch.tensor([len(block) for block in blocks], device=worth.device)
     worth = (worth / sizes).repeat_interleave(sizes, dim=1)
     total = worth.sum(1, keepdim=True)
-    even = torch.full_like(worth, 1.0 / len(layers))
-    shares: NDArray[np.float64] = torch.where(total > 1e-12, worth / total, even).cpu().numpy()
+    shares: NDArray[np.float64] = torch.where(total > 1e-12, worth / total, 1.0 / count).cpu().numpy()
     return shares
 
 

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.relations import RELATION_SOURCES
+from gramme.methods.attention.relations import RELATION_SOURCES, RelationFusion
 from gramme.methods.params import Choice, PositiveInt
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, SupraFusion, fusion_plan
 
 from .estimator import AUTHORS, PAPER
-from .relation_fusion import RelationFusion
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

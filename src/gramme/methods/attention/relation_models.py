@@ -8,9 +8,10 @@ pools what they say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -24,17 +25,39 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.contributions import Pair, Through, kind_of
 from gramme.methods.linear.one_hot import LayerColumns
+from gramme.methods.params import Number, WholeNumber
+from gramme.methods.persistence import (
+    Learned,
+    MisfitError,
+    SavedArray,
+    SavedField,
+    SavedWeights,
+    Sizes,
+    check_weights,
+    checked,
+)
 from gramme.nn.plan import Output
-from gramme.nn.relation_plan import RelationPlan, View, graph_views, source_names
-from gramme.nn.relations import LabelNetwork, RelationNetwork, TableNetwork
-from gramme.ops.views import SparseSum, StackedViews
+from gramme.nn.relations import (
+    LabelNetwork,
+    RelationNetwork,
+    RelationPlan,
+    SparseSum,
+    StackedViews,
+    TableNetwork,
+    View,
+    graph_views,
+    source_names,
+)
+
+from .explain import shares_by_muting
+
+if TYPE_CHECKING:
+    from gramme.methods.base import GraphEstimator
 
 HIDDEN_PARTS = 5
 """Known labels are predicted in so many parts, each while its labels are not shown."""
 MAX_EXPLAINED_NODES = 5_000
 """Nodes from whose predictions the importance of layers is found."""
-MAX_MUTED_ALONE, BLOCKS = 100, 32
-"""Layers up to which each is muted by itself; more are muted in so many blocks, whose layers share alike."""
 
 Floats = NDArray[np.float64]
 Layout = list[tuple[int, bool, bool]]
@@ -78,7 +101,7 @@ class RelationModel:
 
     def output(self, graph: MultilayerGraph) -> Output:
         """Class scores and embedding of all nodes of a graph, with all known labels shown."""
-        raise NotImplementedError
+        return self._repeated(graph)()
 
     def probabilities(self, graph: MultilayerGraph) -> Floats:
         """Class probabilities of all nodes; no known label tells its own node's."""
@@ -96,34 +119,19 @@ class RelationModel:
         As :func:`gramme.methods.attention.explain.layer_shares`: what is lost without a layer and what it gives alone.
         On a large graph some nodes are asked, evenly spaced in the order of their names.
         """
-        layers, nodes = graph.num_layers, None
+        nodes = None
         if graph.num_nodes > MAX_EXPLAINED_NODES:
             nodes = np.linspace(0, graph.num_nodes - 1, MAX_EXPLAINED_NODES).astype(np.int64)
-        count = layers if layers <= MAX_MUTED_ALONE else BLOCKS
-        blocks = [block.tolist() for block in np.array_split(np.arange(layers), count)]
         predict = self._repeated(graph, nodes)
 
-        def said(muted: set[int]) -> Tensor:
+        def log_probabilities(muted: Iterable[int]) -> Tensor:
             self.network.muted = tuple(muted)
             try:
-                return predict().scores.log_softmax(1)
+                return predict().scores.log_softmax(1)[:, None]
             finally:
                 self.network.muted = ()
 
-        full = said(set())
-
-        def moved(muted: set[int]) -> float:
-            divergence = (full.exp() * (full - said(muted))).sum(1)
-            return divergence.double().mean().item() if divergence.numel() else 0.0
-
-        every = set(range(layers))
-        lost = np.array([moved(set(block)) for block in blocks])
-        alone = np.array([moved(every - set(block)) for block in blocks])
-        worth = np.maximum(lost, 0) + np.maximum(moved(every) - alone, 0)
-        sizes = np.array([len(block) for block in blocks])
-        worth = np.repeat(worth / sizes, sizes)
-        shares: Floats = worth / worth.sum() if worth.sum() > 1e-12 else np.full(layers, 1 / layers)
-        return shares
+        return shares_by_muting(graph.num_layers, log_probabilities)[0]
 
     def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         """A pass for some nodes or all that may be repeated, with what it needs made once."""
@@ -159,10 +167,6 @@ class LabelInputs(RelationModel):
         places = self.names.get_indexer(graph.nodes)
         nodes = np.flatnonzero(places >= 0)
         return torch.from_numpy(nodes), torch.from_numpy(self.codes[places[nodes]])
-
-    @torch.no_grad()
-    def output(self, graph: MultilayerGraph) -> Output:
-        return self._repeated(graph)()
 
     def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
@@ -248,10 +252,6 @@ class LearnedInputs(RelationModel):
 
     network: TableNetwork
     columns: list[LayerColumns]
-
-    @torch.no_grad()
-    def output(self, graph: MultilayerGraph) -> Output:
-        return self._repeated(graph)()
 
     def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         views, stack, rows = self._on(graph, nodes)
@@ -378,3 +378,165 @@ def log_pool(parts: Sequence[Floats], weights: Sequence[float], exponent: float)
         mean += exponent * weight * np.log(np.maximum(part, np.finfo(np.float64).tiny))
     pooled: Floats = F.softmax(torch.from_numpy(mean), dim=1).numpy()
     return pooled
+
+
+@dataclass
+class RelationPool:
+    """Fitted networks over relations, with the share of each and that of the networks with fixed features.
+
+    ``shares``: Of the models; ``fixed_share``: Of the networks that start from fixed features; all shares sum to 1;
+    ``exponent``: What the pooled probabilities are raised to.
+    """
+
+    models: list[RelationModel]
+    shares: list[float]
+    fixed_share: float
+    exponent: float
+
+    def first_of_kind(self) -> list[RelationModel]:
+        """The first network of each kind, in the order of :meth:`kind_shares`."""
+        return [next(m for m in self.models if m.kind == kind) for kind in self.kind_shares()]
+
+    def kind_shares(self) -> dict[str, float]:
+        """The share of all networks of a kind."""
+        found: dict[str, float] = {}
+        for model, share in zip(self.models, self.shares, strict=True):
+            found[model.kind] = found.get(model.kind, 0.0) + share
+        return found
+
+    def pooled(self, parts: Mapping[str, Floats], fixed: Floats | None) -> Floats:
+        """One set of probabilities from those of each kind and of fixed features, (rows, classes)."""
+        shares = self.kind_shares()
+        every = [parts[kind] for kind in shares]
+        if fixed is None:
+            return log_pool(every, list(shares.values()), self.exponent)
+        return log_pool([*every, fixed], [*shares.values(), self.fixed_share], self.exponent)
+
+    def probabilities(self, graph: MultilayerGraph, fixed: Floats | None) -> Floats:
+        """What all say about the nodes of a graph; ``fixed`` is what networks with fixed features say."""
+        parts = [model.probabilities(graph) for model in self.models]
+        if fixed is None:
+            return log_pool(parts, self.shares, self.exponent)
+        return log_pool([*parts, fixed], [*self.shares, self.fixed_share], self.exponent)
+
+
+# A pool in a model's file. Nodes are kept as positions among the nodes of the model, which its file has once.
+
+
+MAX_HOPS, MAX_COLUMNS = 64, 4096
+"""More than any network over relations has."""
+
+
+class SavedRelations(SavedField):
+    """A :class:`RelationPool`, or nothing: sizes, weights, shares, and the names of what networks know."""
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        pool: RelationPool | None = getattr(model, self.attribute)
+        if pool is None:
+            return
+        entries: list[dict[str, Any]] = []
+        for place, one in enumerate(pool.models):
+            weights = {name: value.detach().clone() for name, value in one.network.state_dict().items()}
+            SavedWeights(f"{self.name}.{place}", attribute="weights").save(SimpleNamespace(weights=weights), learned)
+            if isinstance(one, LabelInputs):
+                entries.append({"kind": "labels", "hops": one.network.hops})
+                self._keep_nodes(f"known.{place}", one.names, model, learned)
+                learned.tensors[f"{self.name}.codes.{place}"] = torch.from_numpy(one.codes.copy())
+            elif isinstance(one, LearnedInputs):
+                groups = [columns.record() for columns in one.columns if columns.kind == "groups"]
+                for view, columns in enumerate(one.columns):
+                    if columns.kind != "groups":
+                        self._keep_nodes(f"sources.{place}.{view}", columns.names, model, learned)
+                entries.append({"kind": "learned", "groups": groups})
+        learned.record[self.name] = {
+            "layout": [[int(part) for part in view] for view in pool.models[0].layout],
+            "models": entries,
+            "shares": pool.shares,
+            "fixed_share": pool.fixed_share,
+            "exponent": pool.exponent,
+        }
+
+    def _keep_nodes(self, name: str, nodes: pd.Index, model: GraphEstimator, learned: Learned) -> None:
+        places = model.nodes_.get_indexer(nodes)
+        learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(places.copy())
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        setattr(model, self.attribute, None)
+        entry = learned.record.get(self.name)
+        if entry is None:
+            return
+        wanted = {"layout", "models", "shares", "fixed_share", "exponent"}
+        if not isinstance(entry, dict) or set(entry) != wanted:
+            raise self.misfit(f"a record of {', '.join(sorted(wanted))}", entry)
+        layout = self._layout(entry["layout"], sizes)
+        models, shares = entry["models"], entry["shares"]
+        if not isinstance(models, list) or not isinstance(shares, list) or not models or len(models) != len(shares):
+            raise self.misfit("lists of models and of a share for each", models)
+        found = [self._model(place, one, layout, model, learned, sizes) for place, one in enumerate(models)]
+        share = Number(0, 1 + 1e-6)
+        numbers = [checked(share, self.name, one) for one in (*shares, entry["fixed_share"])]
+        exponent = checked(Number(0, 100), self.name, entry["exponent"])
+        setattr(model, self.attribute, RelationPool(found, numbers[:-1], numbers[-1], exponent))
+
+    def _layout(self, entry: Any, sizes: Sizes) -> Layout:
+        found: Layout = []
+        for view in entry if isinstance(entry, list) else [None]:
+            whole = isinstance(view, list) and len(view) == 3 and all(isinstance(part, int) for part in view)
+            if not whole or not 0 <= view[0] < sizes["layers"]:
+                raise self.misfit("such that a view has a layer and two flags", view)
+            found.append((int(view[0]), bool(view[1]), bool(view[2])))
+        return found
+
+    def _model(
+        self, place: int, entry: Any, layout: Layout, model: GraphEstimator, learned: Learned, sizes: Sizes
+    ) -> RelationModel:
+        """One network with what it knows, once its parts are known to fit."""
+        holder = SimpleNamespace()
+        SavedWeights(f"{self.name}.{place}", attribute="weights").load(holder, learned, sizes)
+        state: dict[str, Tensor] = holder.weights
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        table = state.get("labels" if kind == "labels" else "table")
+        if kind not in ("labels", "learned") or table is None or table.dim() != 2:
+            raise self.misfit("models with labels or learned rows as inputs", entry)
+        columns = checked(WholeNumber(1, MAX_COLUMNS), self.name, int(table.shape[1]))
+        shared: dict[str, Any] = {
+            "columns": columns,
+            "dropout": 0.0,
+            "score_bound": getattr(model, "score_bound", None),
+            "generator": torch.Generator(),
+        }
+
+        def positions(name: str, below: str) -> NDArray[np.int64]:
+            key = f"{self.name}.{name}"
+            if key not in learned.tensors:
+                raise MisfitError(f"{key} is missing")
+            return SavedArray(key, np.int64, (key,), below=below).array(learned.tensors[key], sizes)
+
+        if kind == "labels":
+            hops = checked(WholeNumber(1, MAX_HOPS), self.name, entry.get("hops"))
+            groups = sum(grouped for _, _, grouped in layout)
+            network = LabelNetwork(len(layout), groups, sizes["classes"], hops=hops, **shared)
+            nodes, codes = positions(f"known.{place}", "nodes"), positions(f"codes.{place}", "classes")
+            if nodes.size != codes.size:
+                raise self.misfit("such that every known node has a class", nodes.size)
+            _load_weights(network, state)
+            return LabelInputs(layout, network, model.nodes_[nodes], codes)
+        records = iter(entry.get("groups") or [])
+        named = []
+        for view, (layer, _, grouped) in enumerate(layout):
+            name = model.layer_order_[layer]
+            if grouped:
+                named.append(LayerColumns.from_record(next(records, None), self, name))
+            else:
+                known = model.nodes_[positions(f"sources.{place}.{view}", "nodes")]
+                named.append(LayerColumns(name, "edges", pd.Index(known)))
+        rows = TableNetwork(sum(len(one.names) for one in named), sizes["classes"], **shared)
+        _load_weights(rows, state)
+        return LearnedInputs(layout, rows, named)
+
+
+def _load_weights(network: RelationNetwork, state: Mapping[str, Tensor]) -> None:
+    """Give a network weights from a file, once they are known to be of its shape."""
+    check_weights(state, {name: one.shape for name, one in network.state_dict().items()})
+    network.load_state_dict(state)
+    network.eval()

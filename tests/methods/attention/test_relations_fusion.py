@@ -103,9 +103,8 @@ def test_an_out_of_fold_prediction_never_depends_on_the_labels_of_its_fold(tree:
     assert pool is not None
     seed = model.seed_
     options = model._relation_options(tree, known, None)
-    weights = np.ones(known.nodes.size)
-    as_given, _ = out_of_fold_relations(tree, known, weights, fold, seed, options, pool)
-    changed, _ = out_of_fold_relations(tree, other, weights, fold, seed, options, pool)
+    as_given, _ = out_of_fold_relations(tree, known, fold, seed, options, pool)
+    changed, _ = out_of_fold_relations(tree, other, fold, seed, options, pool)
     assert first.shape == (known.nodes.size, len(known.classes))
     assert np.isfinite(first).all()
     for name, said in as_given.items():

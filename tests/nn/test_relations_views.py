@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gramme.ops.views import SparseSum, StackedViews
+from gramme.nn.relations import SparseSum, StackedViews
 
 
 def random_views(seed: int, listeners: int = 7, sources: int = 6) -> list[sp.csr_array]:

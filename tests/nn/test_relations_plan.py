@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from gramme import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.nn.relation_plan import RelationPlan, graph_views, reached, source_names, views_size
-from gramme.nn.relations import LabelNetwork
+from gramme.nn.relations import LabelNetwork, RelationPlan, graph_views, reached, source_names, views_size
 
 
 def small_graph(seed: int = 0, nodes: int = 30) -> MultilayerGraph:
