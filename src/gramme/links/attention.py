@@ -21,7 +21,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import InputFeatures
-from gramme.methods.attention.features import feature_source_feature_sources as feature_source
+from gramme.methods.attention.features import settled_source as feature_source
 from gramme.methods.attention.members import Members
 from gramme.nn import FusionNetwork, Shape
 from gramme.nn.plan import fusion_plan

@@ -1,4 +1,4 @@
-"""Numbers too large or small to compute with: refused before a fit, by column or layer."""
+"""Rules for the parameters of a method: what a parameter may be, and what the error says when it is not."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import plain
 
 from .prepare import given_columns, given_features
-
-# Rules for the parameters of a method: what a parameter may be, and what the error says when it
-# is not.
 
 
 class Rule(ABC):
@@ -320,6 +317,9 @@ def seed_from(random_state: Any) -> int:
         return int(random_state.integers(2**31))
     seed: int = RandomState().check("random_state", random_state)
     return seed
+
+
+# Numbers too large or small to compute with: refused before a fit, by column or layer.
 
 
 #: Squares of larger features, and sums of them, overflow in 64 bits.

@@ -1,4 +1,4 @@
-"""The names of a fitted method in its file: nodes, layers and classes, and the label of every node."""
+"""Saved models: one safetensors file, nothing in it that could run code, and what it holds declared field by field."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ from .params import Number, Rule
 
 if TYPE_CHECKING:
     from .base import GraphEstimator
-
-
-# Saved models: one safetensors file, nothing in it that could run code when it is read.
 
 
 FORMAT = "gramme-model"

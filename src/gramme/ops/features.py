@@ -22,11 +22,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from .kernels import FIRST_MIX, GOLDEN, SECOND_MIX
 from .neighbourhood import first_derivatives, plain_torch
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
 _BLOCK = 1 << 22  # numbers made at a time, which bounds the memory for scratch
 
 
@@ -46,9 +44,9 @@ def random_features(
     (True, False)
     """
     result = np.empty((len(names), dim), dtype=np.float32) if out is None else out
-    key = _mix(np.array([(seed + copy * int(_MIX_1)) % 2**64], dtype=np.uint64))
+    key = _mix(np.array([(seed + copy * int(FIRST_MIX)) % 2**64], dtype=np.uint64))
     row_keys = _mix(name_hashes(names) ^ key)
-    columns = (np.arange(1, dim + 1, dtype=np.uint64)) * _STEP
+    columns = (np.arange(1, dim + 1, dtype=np.uint64)) * GOLDEN
     rows = max(1, _BLOCK // max(dim, 1))
     for start in range(0, len(names), rows):
         bits = _mix(row_keys[start : start + rows, None] + columns)
@@ -90,8 +88,8 @@ def _forget(_: object) -> None:
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64: every input bit reaches every output bit."""
     with np.errstate(over="ignore"):
-        bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
-        bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
+        bits = (bits ^ (bits >> np.uint64(30))) * FIRST_MIX
+        bits = (bits ^ (bits >> np.uint64(27))) * SECOND_MIX
         return bits ^ (bits >> np.uint64(31))
 
 
@@ -342,11 +340,11 @@ def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     if plain_torch():
         given = features if features.dim() == 4 else features[None].expand(weights[0].shape[1], -1, -1, -1)
         return tuple(torch.einsum("lnmi,mlio->lnmo", given, weight).contiguous() for weight in weights)
-    results: tuple[Tensor, ...] = _ProjectionProject.apply(features, *weights)  # type: ignore[no-untyped-call]
+    results: tuple[Tensor, ...] = _DenseProject.apply(features, *weights)  # type: ignore[no-untyped-call]
     return results
 
 
-class _ProjectionProject(torch.autograd.Function):
+class _DenseProject(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.save_for_backward(features, *weights)

@@ -1,11 +1,6 @@
-"""MNE's training, compiled: skip-gram where a node's vector is b + u X, common part plus what a layer adds.
+"""Everything compiled: random numbers, attention's largest loops, dropout, random walks, LINE, MNE and Leiden.
 
-b has many columns and is shared by all layers; u has few and belongs to one layer, whose matrix X brings it to the size
-of b. Vectors predict the other nodes of a walk within a window against noise nodes.
-
-References
-----------
-H. Zhang, L. Qiu, L. Yi, Y. Song, "Scalable Multiplex Network Embedding", IJCAI 2018.
+In one module, so that numba's cache on the disk notices every change.
 """
 
 from __future__ import annotations
@@ -65,9 +60,9 @@ def logistic(score: float) -> float:
 # cost.
 
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_MIX = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _UNIT = 1.0 / (1 << 53)
 
@@ -85,23 +80,23 @@ def derived_seed(seed: int, *numbers: int) -> np.uint64:
 
 @compiled
 def _mixed(number: np.uint64) -> np.uint64:
-    number = (number ^ (number >> _30)) * _FIRST
-    number = (number ^ (number >> _27)) * _SECOND
+    number = (number ^ (number >> _30)) * FIRST_MIX
+    number = (number ^ (number >> _27)) * SECOND_MIX
     return number ^ (number >> _31)
 
 
 @compiled
 def start(stream: Stream, seed: np.uint64, first: int, second: int) -> None:
     """Set a stream to the beginning of the one that belongs to (seed, first, second)."""
-    begun = _mixed(seed + _GOLDEN)
-    begun = _mixed(begun ^ (np.uint64(first) + _GOLDEN))
-    stream[0] = _mixed(begun ^ (np.uint64(second) * _SECOND + _GOLDEN))
+    begun = _mixed(seed + GOLDEN)
+    begun = _mixed(begun ^ (np.uint64(first) + GOLDEN))
+    stream[0] = _mixed(begun ^ (np.uint64(second) * SECOND_MIX + GOLDEN))
 
 
 @compiled
 def uniform(stream: Stream) -> float:
     """A number from [0, 1) with 53 random bits."""
-    stream[0] += _GOLDEN
+    stream[0] += GOLDEN
     return float(_mixed(stream[0]) >> _11) * _UNIT
 
 
@@ -174,7 +169,7 @@ def drawn(accept: Floats, alias: Ints, low: int, high: int, stream: Stream) -> i
 # results once.
 
 
-CompiledHeadsFloats = NDArray[np.float32]
+Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 TINY = np.finfo(np.float32).tiny
@@ -231,7 +226,7 @@ def _exp(x: Any) -> Any:
 
 
 @compiled_careful_sums
-def attention_scores(values: CompiledHeadsFloats, vector: CompiledHeadsFloats, result: CompiledHeadsFloats) -> None:
+def attention_scores(values: Singles, vector: Singles, result: Singles) -> None:
     """Scores (rows, places): values (rows, places * columns) times vectors (layers, places * columns)."""
     rows, places = result.shape
     columns = values.shape[1] // places
@@ -248,7 +243,7 @@ def attention_scores(values: CompiledHeadsFloats, vector: CompiledHeadsFloats, r
 
 
 @compiled_careful_sums
-def weighted(values: CompiledHeadsFloats, weights: CompiledHeadsFloats, result: CompiledHeadsFloats) -> None:
+def weighted(values: Singles, weights: Singles, result: Singles) -> None:
     """What is summed, (rows, places * columns + places): values times weights, and after them the weights."""
     rows, places = weights.shape
     columns = values.shape[1] // places
@@ -263,12 +258,12 @@ def weighted(values: CompiledHeadsFloats, weights: CompiledHeadsFloats, result: 
 
 @compiled_careful_sums
 def weighted_back(
-    grad: CompiledHeadsFloats,
-    values: CompiledHeadsFloats,
-    weights: CompiledHeadsFloats,
-    slopes: CompiledHeadsFloats,
-    vector: CompiledHeadsFloats,
-    to_values: CompiledHeadsFloats,
+    grad: Singles,
+    values: Singles,
+    weights: Singles,
+    slopes: Singles,
+    vector: Singles,
+    to_values: Singles,
     to_vector: Doubles,
 ) -> None:
     """Gradients of :func:`weighted` and :func:`attention_scores` together.
@@ -297,12 +292,7 @@ def weighted_back(
 
 @compiled_careful_sums
 def fused(
-    sums: CompiledHeadsFloats,
-    totals: CompiledHeadsFloats,
-    totals_start: int,
-    factors: CompiledHeadsFloats,
-    activation: int,
-    result: CompiledHeadsFloats,
+    sums: Singles, totals: Singles, totals_start: int, factors: Singles, activation: int, result: Singles
 ) -> None:
     """The activated means of each member's heads, summed with factors.
 
@@ -342,14 +332,14 @@ def fused(
 
 @compiled_careful_sums
 def fused_back(
-    sums: CompiledHeadsFloats,
-    totals: CompiledHeadsFloats,
+    sums: Singles,
+    totals: Singles,
     totals_start: int,
-    factors: CompiledHeadsFloats,
+    factors: Singles,
     activation: int,
-    grad: CompiledHeadsFloats,
-    to_sums: CompiledHeadsFloats,
-    to_totals: CompiledHeadsFloats,
+    grad: Singles,
+    to_sums: Singles,
+    to_totals: Singles,
     to_factors: Doubles,
 ) -> None:
     """Gradients of :func:`fused`; ``to_sums`` and ``to_totals`` lie as ``sums`` and ``totals`` do."""
@@ -397,11 +387,6 @@ def fused_back(
 # Dropout that belongs to a node, not to its place among the rows of one process.
 
 
-_STEP = 0x9E3779B97F4A7C15
-_KEYED_MASK_FIRST = 0xBF58476D1CE4E5B9
-_KEYED_MASK_SECOND = 0x94D049BB133111EB
-
-
 def keyed_mask(keys: Tensor | None, rows: int, columns: int, seed: int, call: int, keep: float, like: Tensor) -> Tensor:
     """Zeros and 1 / keep, shape (rows, columns), with the type and device of ``like``.
 
@@ -430,36 +415,29 @@ def _fill(
     keys: NDArray[np.int64], start: np.uint64, below: np.uint64, one: np.float32, out: NDArray[np.float32]
 ) -> None:
     for row in range(out.shape[0]):
-        number = np.uint64(keys[row]) * np.uint64(_STEP) + start
-        number = (number ^ (number >> np.uint64(30))) * np.uint64(_KEYED_MASK_FIRST)
-        number = (number ^ (number >> np.uint64(27))) * np.uint64(_KEYED_MASK_SECOND)
-        base = number ^ (number >> np.uint64(31))
+        base = _mixed(np.uint64(keys[row]) * GOLDEN + start)
         for column in range(out.shape[1]):
-            bits = base + np.uint64(column + 1) * np.uint64(_STEP)
-            bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(_KEYED_MASK_FIRST)
-            bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(_KEYED_MASK_SECOND)
-            bits = (bits ^ (bits >> np.uint64(31))) >> np.uint64(11)
+            bits = _mixed(base + np.uint64(column + 1) * GOLDEN) >> _11
             out[row, column] = one if bits < below else np.float32(0)
 
 
 def _on_device(keys: Tensor | None, rows: int, columns: int, start: int, below: int, like: Tensor) -> Tensor:
     """The same in torch's own operations, whose 64-bit numbers have a sign but wrap around all the same."""
+    golden, first, second = (_signed(int(one)) for one in (GOLDEN, FIRST_MIX, SECOND_MIX))
+
+    def shifted(bits: Tensor, places: int) -> Tensor:
+        """A shift to the right that fills up with zeros."""
+        return (bits >> places) & ((1 << (64 - places)) - 1)
+
+    def mixed(bits: Tensor) -> Tensor:
+        bits = (bits ^ shifted(bits, 30)) * first
+        bits = (bits ^ shifted(bits, 27)) * second
+        return bits ^ shifted(bits, 31)
+
     names = torch.arange(rows, device=like.device) if keys is None else keys.to(like.device)
-    base = _mixed_keyed_mask(names * _signed(_STEP) + _signed(start))
-    steps = torch.arange(1, columns + 1, device=like.device) * _signed(_STEP)
-    bits = _shifted(_mixed_keyed_mask(base[:, None] + steps), 11)
-    return (bits < below).to(like.dtype)
-
-
-def _mixed_keyed_mask(bits: Tensor) -> Tensor:
-    bits = (bits ^ _shifted(bits, 30)) * _signed(_KEYED_MASK_FIRST)
-    bits = (bits ^ _shifted(bits, 27)) * _signed(_KEYED_MASK_SECOND)
-    return bits ^ _shifted(bits, 31)
-
-
-def _shifted(bits: Tensor, places: int) -> Tensor:
-    """A shift to the right that fills up with zeros."""
-    return (bits >> places) & ((1 << (64 - places)) - 1)
+    base = mixed(names * golden + _signed(start))
+    steps = torch.arange(1, columns + 1, device=like.device) * golden
+    return (shifted(mixed(base[:, None] + steps), 11) < below).to(like.dtype)
 
 
 def _signed(number: int) -> int:
@@ -733,41 +711,9 @@ class Walks:
         walks = np.full((order.size, self.length), -1, dtype=np.int32)
         lengths = np.ones(order.size, dtype=np.int32)
         p, q = float(self.p), float(self.q)  # whole numbers would be compiled for once more
-        if self.hop is None:
-            _walk(self.graph, order, number, p, q, self.seed, walks, lengths)
-        else:
-            rows = (p, q, float(self.hop))
-            _hopping_walk(self.graph, self.num_nodes, order, number, *rows, self.seed, walks, lengths)
+        hop = 0.0 if self.hop is None else float(self.hop)
+        _walk(self.graph, self.num_nodes, order, number, p, q, hop, self.hop is not None, self.seed, walks, lengths)
         return walks, lengths
-
-
-@compiled
-def _walk(
-    graph: WalkGraph,
-    starts: NDArray[np.int64],
-    number: int,
-    p: float,
-    q: float,
-    seed: np.uint64,
-    walks: Nodes,
-    lengths: Nodes,
-) -> None:
-    stream = np.zeros(1, np.uint64)
-    plain = p == 1.0 and q == 1.0
-    for k in range(starts.size):
-        start(stream, seed, number, starts[k])
-        node, came_from = starts[k], NOWHERE
-        walks[k, 0] = node
-        for place in range(1, walks.shape[1]):
-            if plain or came_from < 0:
-                following = first_step(graph, node, node, stream)
-            else:
-                following = second_step(graph, ZERO, node, came_from, p, q, stream)
-            if following < 0:
-                break
-            came_from, node = node, following
-            walks[k, place] = node
-            lengths[k] = place + 1
 
 
 @compiled
@@ -792,7 +738,7 @@ def _other_layer(graph: WalkGraph, num_nodes: int, node: int, layer: int, stream
 
 
 @compiled
-def _hopping_walk(
+def _walk(
     graph: WalkGraph,
     num_nodes: int,
     starts: NDArray[np.int64],
@@ -800,23 +746,24 @@ def _hopping_walk(
     p: float,
     q: float,
     hop: float,
+    hops: bool,
     seed: np.uint64,
     walks: Nodes,
     lengths: Nodes,
 ) -> None:
+    """A walk from every start; one that hops changes the layer before a step by chance, or where it is stuck."""
     stream = np.zeros(1, np.uint64)
     plain = p == 1.0 and q == 1.0
     for k in range(starts.size):
         start(stream, seed, number, starts[k])
         node, came_from = starts[k], NOWHERE
-        layer = _other_layer(graph, num_nodes, node, NOWHERE, stream)
-        if layer < 0:
-            layer = ZERO
+        layer = ZERO
+        if hops:
+            layer = max(_other_layer(graph, num_nodes, node, NOWHERE, stream), ZERO)
         walks[k, 0] = node
         for place in range(1, walks.shape[1]):
             row = layer * num_nodes + node
-            stuck = graph.indptr[row] == graph.indptr[row + 1]
-            if stuck or uniform(stream) < hop:
+            if hops and (graph.indptr[row] == graph.indptr[row + 1] or uniform(stream) < hop):
                 other = _other_layer(graph, num_nodes, node, layer, stream)
                 if other != layer:
                     # Where the walk came from says nothing about the new layer
@@ -912,7 +859,12 @@ def _train(
             vectors[node, k] += change[k]
 
 
-_MULTIPLEX_SKIP_GRAM_RATE, _LEAST_RATE = 0.025, 0.0001
+# MNE's training: skip-gram where a node's vector is b + u X. b has many columns and is shared by all layers; u has few
+# and belongs to one layer, whose matrix X brings it to the size of b. Vectors predict the other nodes of a walk within
+# a window against noise nodes (H. Zhang, L. Qiu, L. Yi, Y. Song, "Scalable Multiplex Network Embedding", IJCAI 2018).
+
+
+_LEAST_RATE = 0.0001
 _LARGEST = 1000.0  # of the norm of X
 
 
@@ -984,9 +936,7 @@ def _train_multiplex_skip_gram(
         for walk in range(walks.shape[0]):
             start(stream, seed, epoch, walk)
             progress = (epoch * walks.shape[0] + walk) / total
-            rate = np.float32(
-                max(_LEAST_RATE, _MULTIPLEX_SKIP_GRAM_RATE - (_MULTIPLEX_SKIP_GRAM_RATE - _LEAST_RATE) * progress)
-            )
+            rate = np.float32(max(_LEAST_RATE, _RATE - (_RATE - _LEAST_RATE) * progress))
             for place in range(lengths[walk]):
                 reach = window - below(stream, window)
                 node = walks[walk, place]

@@ -17,7 +17,7 @@ from gramme.methods.attention.features import (
     feature_columns,
     feature_source,
     given_columns,
-    input_features,
+    peer_features,
 )
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.walk_profile import WalkProfile
@@ -29,8 +29,8 @@ WITH = planted(features=OWN)
 CPU = torch.device("cpu")
 
 
-def features(graph, seeds=(1,), source="random", per_layer=False):
-    return input_features(graph, list(seeds), source=source, dim=4, per_layer=per_layer, device=CPU)
+def features(graph, seed=1, source="random"):
+    return peer_features(graph, seed, source, 4)
 
 
 def test_a_graphs_own_features_are_taken_where_it_has_some():
@@ -45,27 +45,20 @@ def test_a_graphs_own_features_are_taken_where_it_has_some():
 @pytest.mark.parametrize(("source", "columns"), [("random", 4), ("given", 3), ("both", 7)])
 def test_columns(source, columns):
     assert feature_columns(WITH, source, 4) == columns
-    assert features(WITH, (1, 2), source).shape == (36, 2, columns)
+    assert features(WITH, 1, source).shape == (36, columns)
 
 
 def test_random_features_follow_names_and_seeds():
-    one, two = features(BARE, (1, 2)).unbind(1)
+    one, two = features(BARE, 1), features(BARE, 2)
     assert not torch.equal(one, two)
-    assert torch.equal(one, features(BARE, (1,))[:, 0])
     order = BARE.subgraph(BARE.nodes[::-1])
-    assert torch.equal(features(order)[:, 0].flip(0), one)
-
-
-def test_copies_in_the_supra_graph_have_features_of_their_own():
-    found = features(BARE, per_layer=True)
-    assert found.shape == (72, 1, 4)
-    assert not torch.equal(found[:36], found[36:])
+    assert torch.equal(features(order).flip(0), one)
 
 
 def test_the_graphs_own_features_come_first():
-    both = features(WITH, source="both")[:, 0]
+    both = features(WITH, source="both")
     np.testing.assert_allclose(both[:, :3], OWN, rtol=1e-6)
-    assert torch.equal(both[:, 3:], features(WITH)[:, 0])
+    assert torch.equal(both[:, 3:], features(WITH))
 
 
 @pytest.mark.parametrize("value", [1e30, -1e38, 1e300])

@@ -37,11 +37,10 @@ from gramme.ops import Features, SparseFeatures, random_features
 
 from .given_features import ENTRY_SUM, GivenFeatures
 
-# Features as they are, for any network: random ones by node name, a graph's real attributes, or
-# both.
+# Features as they are: random ones by node name, a graph's real attributes, or both.
 
 
-INPUTS_SOURCES = ("random", "given", "both")
+PEER_SOURCES = ("random", "given", "both")
 #: Products of larger features and their sums overflow in 32 bits.
 MAX_FEATURE_SIZE = 1e15
 
@@ -60,42 +59,11 @@ def feature_columns(graph: MultilayerGraph, source: str, dim: int) -> int:
     return (source != "random") * given_columns(graph) + (source != "given") * dim
 
 
-def input_features(
-    graph: MultilayerGraph,
-    seeds: Sequence[int],
-    *,
-    source: str,
-    dim: int,
-    per_layer: bool,
-    own_layers: bool = True,
-    device: torch.device,
-) -> Tensor:
-    """Features of shape (nodes, members, columns), or (layers * nodes, members, columns) with ``per_layer``.
-
-    A graph whose layers have features of their own gets the second by ``own_layers``: a layer starts from its own
-    columns, the others are zero; a layer without any starts from all of them.
-
-    ``seeds``: The seed of each member's random features; ``source`` {"random", "given", "both"}; ``dim``: Random
-    columns; ``per_layer``: Whether the copies of a node in the supra graph have random features of their own, keyed by
-    the layer's name; ``own_layers``: Whether layers start from their own features; else all nodes have all of them side
-    by side.
-    """
-    parts: list[Tensor] = []
-    layered = own_layers and bool(graph.layer_features) and source != "random"
-    copies = [0] * (graph.num_layers if layered else 1)
-    if per_layer:
-        copies = layer_copies(graph)
-    rows = graph.num_nodes * len(copies)
-    if source != "random":
-        given = torch.from_numpy(by_layer(dense_features(graph), graph) if layered else dense_features(graph)).to(
-            device
-        )
-        whole = given if layered else given.repeat(len(copies), 1)
-        parts.append(whole[:, None, :].expand(rows, len(seeds), -1))
-    if source != "given":
-        parts.append(random_columns(graph, seeds, dim, copies).to(device))
-    features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-    return features.to(torch.get_default_dtype())
+def peer_features(graph: MultilayerGraph, seed: int, source: str, dim: int) -> Tensor:
+    """Features as they are, for any network, (nodes, columns): the graph's own, then ``dim`` random ones."""
+    own = [torch.from_numpy(dense_features(graph))] if source != "random" else []
+    drawn = [random_columns(graph, [seed], dim, [0])[:, 0]] if source != "given" else []
+    return torch.cat([*own, *drawn], dim=-1).to(torch.get_default_dtype())
 
 
 def random_columns(graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]) -> Tensor:
@@ -234,11 +202,11 @@ GIVEN_DIM = 64
 RANDOM_DIM = {True: 128, False: 64}
 """Random columns by themselves (True), and beside other features, which leave less for them to tell."""
 
-FeatureSourcesMatrix = NDArray[np.float32]
+Table = NDArray[np.float32]
 Learned = tuple[str, WalkProfile | None, GivenFeatures | None, float]
 
 
-def feature_source_feature_sources(graph: MultilayerGraph, wanted: str | None) -> str:
+def settled_source(graph: MultilayerGraph, wanted: str | None) -> str:
     """Which features to use: what was asked for, else the graph's own if it has any, else walks and random ones.
 
     Where a model attends over couplings, random ones alone: walks keep to the layers, and what they tell of one network
@@ -257,7 +225,7 @@ class SparseColumns(NamedTuple):
     """Features of which most are zero, as a CSR array (nodes, columns), and dense ones that follow, if any."""
 
     entries: Any
-    beside: FeatureSourcesMatrix | None
+    beside: Table | None
 
 
 def _kinds(source: str) -> tuple[str, ...]:
@@ -296,7 +264,7 @@ class InputFeatures:
         With training labels and given features, the size of walk columns is chosen on them. If nothing is asked for,
         there are walks beside the given features too, unless they would hardly count.
         """
-        source = feature_source_feature_sources(graph, wanted)
+        source = settled_source(graph, wanted)
         walks, size = None, 1.0
         if wanted is None and source == "given" and known is not None and not graph.coupled:
             source = "given+walks"
@@ -414,6 +382,6 @@ def _common(graph: MultilayerGraph) -> Any:
     return np.zeros((graph.num_nodes, 0)) if graph.features is None else graph.features
 
 
-def _plain(matrix: Any) -> FeatureSourcesMatrix:
+def _plain(matrix: Any) -> Table:
     dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return np.asarray(dense, dtype=np.float32)

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 
 from gramme.errors import DataError, GrammeWarning, MissingExtraError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.features import INPUTS_SOURCES as SOURCES
-from gramme.methods.attention.features import feature_columns, feature_source, input_features
+from gramme.methods.attention.features import PEER_SOURCES as SOURCES
+from gramme.methods.attention.features import feature_columns, feature_source, peer_features
 from gramme.methods.base import GraphEstimator, NodeClassifier
 from gramme.methods.contributions import shares_of_joined
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
@@ -240,16 +240,7 @@ class PygModel(NodeClassifier):
         _check_size(graph, type(self).__name__)
 
     def _inputs(self, graph: MultilayerGraph, device: torch.device) -> Tensor:
-        drawn = input_features(
-            graph,
-            [self.seed_],
-            source=self.source_,
-            dim=self.feature_dim,
-            per_layer=False,
-            own_layers=False,
-            device=device,
-        )
-        return drawn[:, 0, :].contiguous()
+        return peer_features(graph, self.seed_, self.source_, self.feature_dim).to(device)
 
     def _new_network(self, pyg: ModuleType, device: torch.device) -> nn.Module:
         return self._network(pyg, self.columns_, len(self.layers_), len(self.classes_)).to(device)
