@@ -1,11 +1,11 @@
 """The two networks as the paper's equations say, member by member, layer by layer and edge by edge."""
 
 import torch
+from tests.ops.reference import reference_attention
 from torch import Tensor
 
 from gramme.graph import MultilayerGraph
 from gramme.nn import AttentionHop, FusionNetwork, SGNetwork, SupraFusion
-from gramme.ops.reference import reference_attention
 
 
 def slow_hop(hop: AttentionHop, member: int, place: int, features: Tensor, adjacency) -> Tensor:  # type: ignore[no-untyped-def]

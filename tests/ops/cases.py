@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 import torch
+from tests.ops.reference import reference_attention
 from torch import Tensor
 
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.ops import NeighbourhoodSum, attention
-from gramme.ops.reference import reference_attention
 
 NODES = 12
 _random = np.random.default_rng(5)

@@ -1,9 +1,9 @@
 import pytest
 import torch
 from tests.ops.cases import LAYERS, NODES
+from tests.ops.reference import reference_attention
 
 from gramme.graph import EdgeLayer
-from gramme.ops.reference import reference_attention
 
 
 def test_by_hand() -> None:

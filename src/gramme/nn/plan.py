@@ -212,19 +212,14 @@ def fusion_plan(
     ]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
     pooled = None
-    whole = communicator_of(graph).alone  # the sums of groups that processes share come before the projection
-    if whole and fuse == "every hop" and alike == [True] and not shape.attention_dropout:
+    alone = communicator_of(graph).alone  # the sums of groups that processes share come before the projection
+    if alone and fuse == "every hop" and alike == [True] and not shape.attention_dropout:
         pooled = PooledGroups.of(graph, chosen[0], shape.hidden_dim)
-    everywhere = Plan(
-        [
-            _chain(one, depth, Step(one, _groups(one), pooled=pooled), pooled)
-            for one, depth in zip(sums, depths, strict=True)
-        ],
-        _present(graph),
-        places=_places(graph),
-        places_at_end=_places(graph),
-        communicator=communicator_of(graph),
-    )
+    whole = [
+        _chain(one, depth, Step(one, _groups(one), pooled=pooled), pooled)
+        for one, depth in zip(sums, depths, strict=True)
+    ]
+    everywhere = _plan_of(whole, graph)
     if nodes is None:
         return everywhere
     early = _pays(sums, nodes, graph)
@@ -237,11 +232,11 @@ def fusion_plan(
         if early and one.supports_subset:
             last = Step(layers_sum(graph, layers, nodes))
         if stands and isinstance(one, GroupSum) and depth > 1:
-            alone = [Step(None) for _ in range(depth - 2)]
-            chains.append([Step(one), *alone, Step(None, last.groups, nodes if early else None)])
+            between = [Step(None) for _ in range(depth - 2)]
+            chains.append([Step(one), *between, Step(None, last.groups, nodes if early else None)])
         else:
             chains.append(_chain(one, depth, last, pooled))
-    return _narrowed(chains, graph, nodes, early, everywhere)
+    return _plan_of(chains, graph, nodes, early, everywhere)
 
 
 def supra_plan(
@@ -251,18 +246,12 @@ def supra_plan(
     depth = shape.depth[0]
     both = shape.score == "leaky"
     whole: NeighbourhoodSum = listener_sums(graph, pillars=True) if both else supra_sum(graph, scales=edge_scales)
-    everywhere = Plan(
-        [_chain(whole, depth, Step(whole))],
-        _present(graph),
-        places=_places(graph),
-        places_at_end=_places(graph),
-        communicator=communicator_of(graph),
-    )
+    everywhere = _plan_of([_chain(whole, depth, Step(whole))], graph)
     if nodes is None:
         return everywhere
     early = _pays([whole], nodes, graph)
     last = Step(supra_sum(graph, nodes) if early else whole)
-    return _narrowed([_chain(whole, depth, last)], graph, nodes, early, everywhere)
+    return _plan_of([_chain(whole, depth, last)], graph, nodes, early, everywhere)
 
 
 def _chain(one: NeighbourhoodSum, depth: int, last: Step, pooled: PooledGroups | None = None) -> list[Step]:
@@ -281,14 +270,19 @@ def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph
     return bool(fewer and any(one.supports_subset for one in sums))
 
 
-def _narrowed(
-    chains: Sequence[Sequence[Step]], graph: MultilayerGraph, nodes: Nodes, early: bool, everywhere: Plan
+def _plan_of(
+    chains: Sequence[Sequence[Step]],
+    graph: MultilayerGraph,
+    nodes: Nodes | None = None,
+    early: bool = False,
+    everywhere: Plan | None = None,
 ) -> Plan:
-    """A plan for some nodes: all but them are left behind in the last hop, or else in the output."""
+    """A plan for all nodes or some: then all but them are left behind in the last hop, or else in the output."""
     last, output = (nodes, None) if early else (None, nodes)
+    present = [layer.present for layer in graph.layers.values()]
     return Plan(
         chains,
-        _present(graph),
+        np.stack(present) if present else np.zeros((0, graph.num_nodes), bool),
         last,
         output,
         everywhere,
@@ -305,8 +299,3 @@ def _places(graph: MultilayerGraph, nodes: Nodes | None = None) -> Places | None
     places = global_positions(graph)
     chosen = places if nodes is None else places[nodes]
     return Places(torch.from_numpy(np.asarray(chosen, dtype=np.int64)), node_count(graph))
-
-
-def _present(graph: MultilayerGraph) -> NDArray[np.bool_]:
-    rows = [layer.present for layer in graph.layers.values()]
-    return np.stack(rows) if rows else np.zeros((0, graph.num_nodes), bool)

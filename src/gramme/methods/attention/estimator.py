@@ -247,14 +247,6 @@ FIELDS: tuple[SavedField, ...] = (
 """What the file of an attention model holds."""
 
 
-def check_networks(model: AttentionModel, network: Callable[[], Network]) -> None:
-    """Raise a MisfitError if what a file holds is not of the network that the parameters describe."""
-    shape = model.shape_
-    if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
-        raise MisfitError("shape does not match the layers and classes")
-    check_members(shape, model._inputs(), model.state_, model.members_, network)
-
-
 def check_members(
     shape: Shape, inputs: InputFeatures, state: Mapping[str, Tensor], members: int, network: Callable[[], Network]
 ) -> None:
@@ -263,7 +255,7 @@ def check_members(
         raise MisfitError("there must be a walk profile if networks start from walks, and else none")
     if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
         raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
-    if sum(shape.depth) > len(shape.depth) * len(state):
+    if sum(shape.depth) > len(shape.depth) * len(state):  # before a network of that size is made
         raise MisfitError("there are fewer weights than hops")
     expected = network().state_dict()
     check_weights(state, {name: (members, *value.shape[1:]) for name, value in expected.items()})
@@ -821,5 +813,9 @@ class AttentionModel(NodeClassifier):
         return attention_reasons(self._each_batch(graph), graph, pair).through
 
     def _check_loaded(self) -> None:
+        shape = self.shape_
+        if (shape.layers, shape.classes) != (len(self.layers_), len(self.classes_)):
+            raise MisfitError("shape does not match the layers and classes")
+        inputs = self._inputs()
         with torch.device("meta"):
-            check_networks(self, lambda: self._network(self.shape_, ShapesOnly()))
+            check_members(shape, inputs, self.state_, self.members_, lambda: self._network(shape, ShapesOnly()))

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import Module
 
 from gramme._types import Floats, Ints
 from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, node_count
@@ -117,6 +118,17 @@ def _muted(network: Network, layers: list[int], communicator: Communicator) -> I
             handle.remove()
 
 
+@contextmanager
+def _watching(modules: Iterable[Module], remember: Callable[[Any, tuple[Any, ...]], None]) -> Iterator[None]:
+    """Within this, what enters some modules is told beforehand."""
+    handles = [module.register_forward_pre_hook(remember) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 def attention_received(
     batches: Iterable[tuple[Network, Features, Plan]],
     hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
@@ -163,7 +175,14 @@ def scores_by_layer(
     for network, features, plan in batches:
         places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
         asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
-        seen = hop_scores(network, list(asked.values()), features, plan)
+        seen: dict[AttentionHop, tuple[Tensor, Tensor | None, Any]] = {}
+
+        def remember(module: Any, inputs: tuple[Any, ...], seen: dict[Any, Any] = seen) -> None:
+            own = None if module.listening is None else module.scores(inputs[0], of_listener=True)
+            seen[module] = module.scores(inputs[0]), own, inputs[1]
+
+        with _watching(set(asked.values()), remember):
+            evaluate(network, features, plan)
         scores, listening, factors = {}, {}, {}
         for layer, one in asked.items():
             found, own, neighbourhood = seen[one]
@@ -174,25 +193,6 @@ def scores_by_layer(
             if learned is not None:
                 factors[layer] = learned.detach()
         yield scores, listening, factors
-
-
-def hop_scores(
-    network: Network, hops: Iterable[AttentionHop], features: Features, plan: Plan
-) -> dict[AttentionHop, tuple[Tensor, Tensor | None, Any]]:
-    """The scores of every node at some hops, (layers, nodes, members, heads), as neighbour and listener, and sums."""
-    found: dict[AttentionHop, tuple[Tensor, Tensor | None, Any]] = {}
-
-    def remember(module: Any, inputs: tuple[Any, ...]) -> None:
-        own = None if module.listening is None else module.scores(inputs[0], of_listener=True)
-        found[module] = module.scores(inputs[0]), own, inputs[1]
-
-    handles = [hop.register_forward_pre_hook(remember) for hop in set(hops)]
-    try:
-        evaluate(network, features, plan)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found
 
 
 def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -231,7 +231,11 @@ def attention_coefficients(
         heard = batch[layer] if toward is None else torch.cat([batch[place] for place in range(graph.num_layers)])
         strength: Any = weights.data[:, None, None]
         if layer in factors:
-            strength = _strengths(factors[layer], graph, layer, nodes, toward is not None)
+            columns = factors[layer].double().cpu().flatten(1).numpy().T
+            own_weights = [
+                listening_weights(graph, layer, nodes, supra=toward is not None, factors=one).data for one in columns
+            ]
+            strength = np.stack(own_weights, axis=1).reshape(-1, *factors[layer].shape[1:])
         each = heard.double().cpu().numpy()[weights.indices]
         if layer in listening:
             own = listening[layer].double().cpu().numpy()[nodes[listener]]
@@ -248,13 +252,6 @@ def attention_coefficients(
         sp.csr_array((alpha, weights.indices, weights.indptr), shape=weights.shape) for alpha in (total / members).T
     ]
     return [sp.csr_array(one[:, first : first + graph.num_nodes]) for one in every]
-
-
-def _strengths(factors: Tensor, graph: MultilayerGraph, layer: int, nodes: Ints, supra: bool) -> Floats:
-    """The :func:`listening_weights` of each member and head, (entries, members, heads)."""
-    columns = factors.double().cpu().flatten(1).numpy().T
-    each = [listening_weights(graph, layer, nodes, supra=supra, factors=one).data for one in columns]
-    return np.stack(each, axis=1).reshape(-1, *factors.shape[1:])
 
 
 def listening_weights(
@@ -357,16 +354,8 @@ class _Seen:
             if isinstance(module, SupraFusion) and len(inputs) > 1:  # one row per group
                 self.entered[module] = inputs[1].by_layer(inputs[0])
 
-        handles = [
-            module.register_forward_pre_hook(remember)
-            for module in network.modules()
-            if isinstance(module, (AttentionHop, SupraFusion))
-        ]
-        try:
+        with _watching([one for one in network.modules() if isinstance(one, (AttentionHop, SupraFusion))], remember):
             self.output: Output = evaluate(network, features, plan)
-        finally:
-            for handle in handles:
-                handle.remove()
 
     def shares(self, pair: Pair) -> Floats:
         """The members' probabilities of the two classes, (2, rows, members)."""
@@ -398,7 +387,11 @@ class _Seen:
             shares = hop.head_factors().double().cpu()
             for number, place in enumerate(layers):
                 own = shares[:, number if shares.shape[1] > 1 else 0]
-                direction = _over_heads(directions[place], own, hop)
+                direction = directions[place]
+                if hop.combine_heads == "concatenate":
+                    direction = direction.reshape(*direction.shape[:-1], hop.heads, -1)
+                else:
+                    direction = direction.unsqueeze(2) * own[None, :, :, None]
                 direction = direction * hop.activation.quotient(means[number])
                 total = totals[number].unsqueeze(-1)
                 direction = torch.where(total > 0, direction / total, torch.zeros_like(direction)).flatten(1)
@@ -452,10 +445,3 @@ def _heard(
     heard = heard.view(layers, rows.numel(), members, heads, -1).cpu()
     totals = heard[..., -1]
     return said_to, totals, heard[..., :-1] / totals.unsqueeze(-1)
-
-
-def _over_heads(direction: Tensor, factors: Tensor, hop: AttentionHop) -> Tensor:
-    """What the heads' activated means are multiplied with, (rows, members, heads, columns)."""
-    if hop.combine_heads == "concatenate":
-        return direction.reshape(*direction.shape[:-1], hop.heads, -1)
-    return direction.unsqueeze(2) * factors[None, :, :, None]
