@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from gramme._types import Floats
 from gramme.graph import Layer, MultilayerGraph
 
-# How much a method relies on each layer: the rules that all methods share, however they measure
-# it.
 
-
+# How much a method relies on each layer: the rules that all methods share, however they measure it.
 def shares_of_joined(shares: NDArray[np.floating[Any]], graph: MultilayerGraph) -> NDArray[np.float64]:
     """Shares of the layers, (..., layers), with 0 for layers that join no nodes and the others summing to 1.
 

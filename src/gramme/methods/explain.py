@@ -49,10 +49,7 @@ from .contributions import Pair, Through, hearings, kind_of, logarithmic_mean
 from .labels import class_prior
 from .prepare import with_layers_of_fit
 
-# What a prediction for a node of another graph is based on: neighbours, groups or features that
-# the model knows.
-
-
+# What a prediction for a node of another graph is based on: neighbours, groups or features that the model knows.
 NEIGHBOURS, GROUPS, FEATURES, NOTHING = "neighbours", "groups", "features", "nothing"
 
 Flags = NDArray[np.bool_]

@@ -20,9 +20,8 @@ from gramme.graph.columns import amounts
 
 from .persistence import natural_array
 
+
 # Class probabilities from counts and scores, as every method needs them.
-
-
 def class_prior(counts: NDArray[Any]) -> Floats:
     """Class frequencies, with one pseudo label spread evenly so that none is 0.
 
@@ -56,8 +55,6 @@ def reweighed(probabilities: NDArray[np.floating[Any]], weights: Floats) -> NDAr
 
 
 # Labels divided into folds, so that each can be predicted by a model that has not seen it.
-
-
 LARGE_ENTRIES = 2_000_000
 """Nodes, memberships and ends of edges over all layers, beyond which single precision and a coarse tolerance do."""
 ENOUGH_LABELS = 1_000

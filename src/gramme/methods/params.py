@@ -320,8 +320,6 @@ def seed_from(random_state: Any) -> int:
 
 
 # Numbers too large or small to compute with: refused before a fit, by column or layer.
-
-
 #: Squares of larger features, and sums of them, overflow in 64 bits.
 MAX_FEATURE = 1e100
 #: Weights beyond these bounds overflow or vanish when rows are divided by their sums.

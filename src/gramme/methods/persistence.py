@@ -201,8 +201,6 @@ def natural_array(values: Iterable[Any]) -> NDArray[Any]:
 
 
 # What a model file holds of a fitted method, declared field by field.
-
-
 Sizes = dict[str, int]
 """The dimensions of a model that are known so far: nodes, layers, classes, and those a field's shape has named."""
 

@@ -27,10 +27,7 @@ from gramme.ops import (
 from gramme.ops.kernels import keyed_mask
 from gramme.ops.listeners import ListenerSums
 
-# Small learned weights: the scaling factors of a fusion head, in the three ways they may be
-# constrained.
-
-
+# Small learned weights: the scaling factors of a fusion head, in the three ways they may be constrained.
 HEAD_WEIGHTS = ("nonnegative", "simplex", "free")
 
 
@@ -91,8 +88,6 @@ def glorot_bound(fan_in: int, fan_out: int) -> float:
 
 
 # Random numbers for an ensemble: every member draws from its own generators.
-
-
 MAX_ROW_ENTRIES = 1 << 24  # entries of a row of sparse features, at most
 
 
@@ -192,10 +187,7 @@ class EntryPlaces:
         return rows * MAX_ROW_ENTRIES + self.within
 
 
-# The formula of weighted graph attention, Eqs. 1 to 5 of the paper, for every module that uses
-# it.
-
-
+# The formula of weighted graph attention, Eqs. 1 to 5 of the paper, for every module that uses it.
 EDGE_RATE = 5.0
 """How much faster than other weights the coefficients of edge features are learned: few as they are, they come too late
 otherwise, when the labels are known by heart. Chosen on graphs of 120 and 300 nodes whose edges say friend or foe."""

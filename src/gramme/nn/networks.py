@@ -20,9 +20,8 @@ from gramme.ops import ACTIVATIONS, Features, LayerFeatures, PooledGroups, Spars
 from .attention import AttentionHop, EntryPlaces, MemberRandom, Places, ScalingFactors, glorot
 from .plan import Output, Plan, Shape, Step
 
+
 # The supra fusion layer of GrAMME-Fusion, which joins what the layers of the graph found.
-
-
 class SupraFusion(nn.Module):
     """K fusion heads over the L layers and an overall fusion head over the K (the supra fusion layer).
 

@@ -26,8 +26,6 @@ from gramme.ops.neighbourhood import hold
 from .attention import Places
 
 # What a network is made of and what comes out of it: its sizes and its output.
-
-
 READOUTS = ("linear", "attention")
 SCORES = ("neighbour", "leaky")
 

@@ -51,9 +51,8 @@ from .plan import Output
 
 Positions = NDArray[np.int64]
 
+
 # The views of a graph, stacked.
-
-
 class SparseSum(NeighbourhoodSum):
     """A sparse matrix as a neighbourhood sum: nobody hears itself unless the matrix says so.
 
@@ -306,7 +305,6 @@ def _among(positions: Positions | None, nodes: Positions) -> Positions:
 
 
 # The two networks.
-
 VIEW_START = 0.5
 """Starting size of a view's matrix relative to one that keeps the size of states: several views are added."""
 LABEL_START = 0.3

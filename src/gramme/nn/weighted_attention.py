@@ -25,10 +25,8 @@ from .attention import (
     weighted_attention,
 )
 
-# A structure to attend over, made from whatever holds a graph: ours, an ``edge_index``, a sparse
-# matrix.
 
-
+# A structure to attend over, made from whatever holds a graph: ours, an ``edge_index``, a sparse matrix.
 def structure(
     source: Any, *, layer: str | None = None, edge_weight: Tensor | None = None, num_nodes: int | None = None
 ) -> NeighbourhoodSum:

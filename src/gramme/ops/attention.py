@@ -39,8 +39,6 @@ from .kernels import (
 from .neighbourhood import NeighbourhoodSum, first_derivatives, plain_torch
 
 # Work on large arrays block by block, so that temporary arrays stay in the processor's cache.
-
-
 BLOCK = 1 << 17
 """Numbers per block and thread; a block and what is computed from it fit a core's second-level cache."""
 
@@ -223,8 +221,6 @@ class _Bands:
 
 
 # Activation and head fusion in one step over the largest arrays of a network.
-
-
 @dataclass(frozen=True)
 class Activation:
     """A function of single numbers.
@@ -381,8 +377,6 @@ def _means(sums: Tensor, portion: Tensor | None, rows: slice) -> Tensor:
 
 
 # One hop of attention after its projection, in a few compiled passes.
-
-
 def hop_fits(values: Tensor, neighbourhood: NeighbourhoodSum, activation: Activation) -> bool:
     """Whether :func:`attention_hop` can be taken for such values: one process and thread, single precision, a CPU."""
     return (

@@ -94,8 +94,6 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 # Features of which each layer has columns of its own: the views of a node, one per layer.
-
-
 class LayerFeatures:
     """Features (layers, nodes, members, columns) without the columns that are zero for every node of a layer.
 
@@ -179,10 +177,7 @@ class _Project(torch.autograd.Function):
         return None, *found
 
 
-# Features of which most are zero: words, tags, counts. They are kept as entries up to the first
-# product.
-
-
+# Features of which most are zero: words, tags, counts. They are kept as entries up to the first product.
 class SparseFeatures:
     """Features (nodes, members, columns) as entries that all members share, until dropout gives each its own.
 
@@ -318,10 +313,7 @@ def _summed(table: Tensor, values: Tensor, index: Tensor, start: Tensor) -> Tens
     )
 
 
-# Projection of features by the weights of every member and layer, straight into the order that
-# attention needs.
-
-
+# Projection of features by the weights of every member and layer, straight into the order that attention needs.
 Features = Tensor | SparseFeatures | LayerFeatures
 """What a network may start from."""
 

@@ -22,10 +22,7 @@ from torch import Tensor
 from gramme._types import Floats, Ints
 from gramme.graph import Layer
 
-# Compiled functions: numba with the options every kernel of this room uses, in a form type
-# checkers understand.
-
-
+# Compiled functions: numba with the options every kernel of this room uses, in a form type checkers understand.
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ZERO: Any = np.int64(0)
@@ -56,10 +53,7 @@ def logistic(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-min(max(score, -30.0), 30.0)))
 
 
-# Random numbers for compiled loops: a counter, mixed; any stream can be started anywhere at no
-# cost.
-
-
+# Random numbers for compiled loops: a counter, mixed; any stream can be started anywhere at no cost.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_MIX = np.uint64(0x94D049BB133111EB)
@@ -107,8 +101,6 @@ def below(stream: Stream, bound: int) -> int:
 
 
 # Alias tables: draw from any distribution over n things with one random number, whatever n.
-
-
 @compiled
 def alias_tables(indptr: Ints, weights: Floats) -> tuple[Floats, Ints]:
     """Tables of all segments ``indptr[i] .. indptr[i + 1]`` of the weights; ``alias`` holds places in the array."""
@@ -165,10 +157,7 @@ def drawn(accept: Floats, alias: Ints, low: int, high: int, stream: Stream) -> i
     return place
 
 
-# Compiled loops over the largest arrays of attention: each reads its inputs once and writes its
-# results once.
-
-
+# Compiled loops over the largest arrays of attention: each reads its inputs once and writes its results once.
 Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
@@ -385,8 +374,6 @@ def fused_back(
 
 
 # Dropout that belongs to a node, not to its place among the rows of one process.
-
-
 def keyed_mask(keys: Tensor | None, rows: int, columns: int, seed: int, call: int, keep: float, like: Tensor) -> Tensor:
     """Zeros and 1 / keep, shape (rows, columns), with the type and device of ``like``.
 
@@ -445,8 +432,6 @@ def _signed(number: int) -> int:
 
 
 # What a random walk needs of layers: for each node the edges and groups it can leave through.
-
-
 class WalkGraph(NamedTuple):
     """Slots of every row, in CSR form, sorted in each row; a tuple of arrays, as compiled code wants it.
 
@@ -551,10 +536,7 @@ def _equal_in_rows(indptr: Ints, weight: Floats) -> bool:
     return bool(same.all())
 
 
-# One step of a random walk: first order (in proportion to weight) and second order (node2vec),
-# compiled.
-
-
+# One step of a random walk: first order (in proportion to weight) and second order (node2vec), compiled.
 _TRIES = 100
 
 
@@ -656,10 +638,7 @@ def _enumerated(graph: WalkGraph, shift: int, node: int, came_from: int, p: floa
     return int(last)
 
 
-# Random walks over layers, compiled: within a layer, on all layers merged, or hopping between
-# layers.
-
-
+# Random walks over layers, compiled: within a layer, on all layers merged, or hopping between layers.
 Nodes = NDArray[np.int32]
 
 NOWHERE: Any = np.int64(-1)
@@ -779,10 +758,7 @@ def _walk(
             lengths[k] = place + 1
 
 
-# LINE's training, compiled: edges drawn in proportion to weight, noise in proportion to
-# degree^0.75.
-
-
+# LINE's training, compiled: edges drawn in proportion to weight, noise in proportion to degree^0.75.
 Vectors = NDArray[np.float32]
 _RATE = 0.025
 
@@ -862,8 +838,6 @@ def _train(
 # MNE's training: skip-gram where a node's vector is b + u X. b has many columns and is shared by all layers; u has few
 # and belongs to one layer, whose matrix X brings it to the size of b. Vectors predict the other nodes of a walk within
 # a window against noise nodes (H. Zhang, L. Qiu, L. Yi, Y. Song, "Scalable Multiplex Network Embedding", IJCAI 2018).
-
-
 _LEAST_RATE = 0.0001
 _LARGEST = 1000.0  # of the norm of X
 
@@ -987,7 +961,6 @@ def _train_multiplex_skip_gram(
 
 
 # Leiden's algorithm (``leiden.py``)
-
 SMALLEST_MOVE_GAIN = 1e-10
 """Share of a node's own weight that a move to another group must gain, so that rounding moves nobody."""
 

@@ -30,8 +30,6 @@ from gramme.errors import DataError
 from .kernels import compiled
 
 # A linear map with a gradient, and gradients in general: compiled code has first derivatives only.
-
-
 Backward = TypeVar("Backward", bound=Callable[..., Any])
 
 
@@ -197,8 +195,6 @@ class EdgeSum(NeighbourhoodSum):
 
 
 # SparseRowSum: rows that are sums of other rows, the compiled loop under every neighbourhood sum.
-
-
 CHUNK = 4096
 """Members that are added one after the other. A larger bag is cut into chunks whose sums are added in turn: the
 rounding error grows with the chunk, not with the bag, and one large bag can occupy many threads."""
@@ -311,8 +307,6 @@ def _add_members(
 
 
 # Neighbourhood sums of nodes that share groups, without the edges that this implies.
-
-
 MAX_OWN_SHARE = 64.0
 """A node's own term B B^T adds and the correction takes away again. Where it is more than so many times the rest,
 rounding in single precision would show, and the sum runs in double precision."""

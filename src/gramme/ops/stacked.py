@@ -32,10 +32,8 @@ from .neighbourhood import (
     without_single_members,
 )
 
-# The neighbourhood sum of the supra graph: all layers' copies of the nodes, joined by pillar
-# edges and couplings.
 
-
+# The neighbourhood sum of the supra graph: all layers' copies of the nodes, joined by pillar edges and couplings.
 def supra_sum(
     graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None, scales: EdgeScales | None = None
 ) -> SupraSum:

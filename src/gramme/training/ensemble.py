@@ -33,9 +33,8 @@ from gramme.ops import Features
 from .callbacks import EarlyStopping, History, Progress, joined_history
 from .loop import Callback, Loss, Task, evaluate, train
 
+
 # What each member of an ensemble learns from, and which labels tell it when to stop.
-
-
 @dataclass(frozen=True)
 class TrainingTargets:
     """The labels of an ensemble's training, member by member.
@@ -105,8 +104,6 @@ def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed:
 
 
 # A progress bar on the terminal for trainings that take longer than two seconds.
-
-
 PATIENCE_SECONDS = 2.0
 """Seconds after which a training shows its progress."""
 

@@ -24,8 +24,6 @@ LOGGER = logging.getLogger("gramme.training")
 """Says how every training went (INFO), and how it goes after each epoch (DEBUG)."""
 
 # How many threads a training may use: small tensors are faster on one.
-
-
 MIN_SHARED_NUMBERS = 1 << 21
 """Numbers in an activation from which several threads pay off."""
 
@@ -53,8 +51,6 @@ def threads_for(numbers: int) -> Iterator[None]:
 
 
 # Adam, the optimiser of all trainings.
-
-
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
 
@@ -108,10 +104,7 @@ class Adam:
         )
 
 
-# What a network is trained on: which nodes carry which class, and how much each counts for each
-# member.
-
-
+# What a network is trained on: which nodes carry which class, and how much each counts for each member.
 @dataclass(frozen=True)
 class Task:
     """Labelled nodes and their weight in the loss of each member.

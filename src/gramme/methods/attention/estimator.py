@@ -122,10 +122,7 @@ def settled_decay(wanted: float | None, labels: int) -> float:
     return DECAY_LABELS / labels if wanted is None else wanted
 
 
-# What the file of an attention model holds besides: the sizes of its networks and how much they
-# rely on each layer.
-
-
+# What the file of an attention model holds besides: the sizes of its networks and how much they rely on each layer.
 class SavedShape(SavedField):
     """The sizes and choices of the networks."""
 

@@ -209,8 +209,6 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
 
 
 # The attention coefficients, alpha of Eq. 2, edge by edge.
-
-
 def attention_coefficients(
     scores: Iterable[tuple[Mapping[int, Tensor], Mapping[int, Tensor], Mapping[int, Tensor]]],
     graph: MultilayerGraph,
@@ -278,10 +276,7 @@ def listening_weights(
     return found
 
 
-# Through whom attention's predictions came: the log-odds of an ensemble, neighbour by neighbour
-# and group by group.
-
-
+# Through whom attention's predictions came: the log-odds of an ensemble, neighbour by neighbour and group by group.
 @dataclass(frozen=True)
 class AttentionContributions:
     """The log-odds of some nodes taken apart; all of it adds up to them.

@@ -38,8 +38,6 @@ from gramme.ops import Features, SparseFeatures, random_features
 from .given_features import ENTRY_SUM, GivenFeatures
 
 # Features as they are: random ones by node name, a graph's real attributes, or both.
-
-
 PEER_SOURCES = ("random", "given", "both")
 #: Products of larger features and their sums overflow in 32 bits.
 MAX_FEATURE_SIZE = 1e15
@@ -113,10 +111,7 @@ def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
     return dense
 
 
-# How large walk columns are beside a graph's own features: by how well each of the two predicts
-# training labels.
-
-
+# How large walk columns are beside a graph's own features: by how well each of the two predicts training labels.
 DIRECTIONS = 64  # of each block of features that the linear model sees
 HOPS = 2  # as many as attention has by default
 STRENGTHS = (1.0, 10.0, 100.0)

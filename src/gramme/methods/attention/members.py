@@ -115,8 +115,6 @@ class Members:
 
 
 # What each member of an attention model learns from, of the labels it may see.
-
-
 def make_targets(
     model: AttentionModel, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any = None
 ) -> TrainingTargets:
@@ -148,10 +146,7 @@ def make_targets(
     return TrainingTargets(known.nodes, known.codes, weights, aside, graph=graph)
 
 
-# Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions
-# out of fold.
-
-
+# Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions out of fold.
 class EnsemblePredictions:
     """Probabilities of an ensemble whose first members are the model proper; further ones leave out a fold each.
 

@@ -421,8 +421,6 @@ class RelationPool:
 
 
 # A pool in a model's file. Nodes are kept as positions among the nodes of the model, which its file has once.
-
-
 MAX_HOPS, MAX_COLUMNS = 64, 4096
 """More than any network over relations has."""
 
