@@ -323,3 +323,11 @@ def test_killed_while_the_file_is_made(tmp_path):
     process.wait(timeout=60)
     table = benchmark(["balance_scale"], ["majority"], out=path, train=[10], repeats=2, jobs=1)
     assert table["repeats"].tolist() == [2]
+
+
+def test_estimators_and_graphs_without_a_name_are_refused_with_what_to_write(tmp_path):
+    graph = planted()
+    with pytest.raises(DataError, match=r'gramme.methods.Method\("my-name", Majority, "what it does"\)'):
+        benchmark({"mine": graph}, [Majority()], out=tmp_path / "r.sqlite")
+    with pytest.raises(DataError, match=r'\{"mine": graph\}'):
+        benchmark([graph], ["majority"], out=tmp_path / "r.sqlite")

@@ -56,9 +56,13 @@ def _embeds(method: Method) -> bool:
 
 def chosen_methods(methods: Iterable[str | Method]) -> list[Method]:
     """Methods by name or as they are; one that is unknown or lacks its extra is refused before any work starts."""
-    found = [method(one) if isinstance(one, str) else one for one in methods]
+    found: list[Any] = [method(one) if isinstance(one, str) else one for one in methods]
     if not found:
         raise DataError("no method is named; see gramme methods")
+    for one in found:
+        if not isinstance(one, Method):
+            kind = one.__name__ if isinstance(one, type) else type(one).__name__
+            raise DataError(f'a method is a name, or gramme.methods.Method("my-name", {kind}, "what it does")')
     _refuse_doubles([one.name for one in found], "method")
     for one in found:
         module = _EXTRA_MODULES.get(one.extra or "")
@@ -76,6 +80,8 @@ def chosen_graphs(datasets: Iterable[str] | Mapping[str, MultilayerGraph]) -> di
         graphs = dict(datasets)
     else:
         names = list(datasets)
+        if not all(isinstance(name, str) for name in names):
+            raise DataError('datasets are named; graphs of your own have names as well: {"mine": graph}')
         _refuse_doubles(names, "dataset")
         graphs = {name: load(name) for name in names}
     if not graphs:

@@ -131,7 +131,8 @@ class RelationModel:
             finally:
                 self.network.muted = ()
 
-        return shares_by_muting(graph.num_layers, log_probabilities)[0]
+        shares: Floats = shares_by_muting(graph.num_layers, log_probabilities)[0]
+        return shares
 
     def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         """A pass for some nodes or all that may be repeated, with what it needs made once."""
@@ -435,7 +436,8 @@ class SavedRelations(SavedField):
         entries: list[dict[str, Any]] = []
         for place, one in enumerate(pool.models):
             weights = {name: value.detach().clone() for name, value in one.network.state_dict().items()}
-            SavedWeights(f"{self.name}.{place}", attribute="weights").save(SimpleNamespace(weights=weights), learned)
+            holder: Any = SimpleNamespace(weights=weights)
+            SavedWeights(f"{self.name}.{place}", attribute="weights").save(holder, learned)
             if isinstance(one, LabelInputs):
                 entries.append({"kind": "labels", "hops": one.network.hops})
                 self._keep_nodes(f"known.{place}", one.names, model, learned)
@@ -479,8 +481,12 @@ class SavedRelations(SavedField):
     def _layout(self, entry: Any, sizes: Sizes) -> Layout:
         found: Layout = []
         for view in entry if isinstance(entry, list) else [None]:
-            whole = isinstance(view, list) and len(view) == 3 and all(isinstance(part, int) for part in view)
-            if not whole or not 0 <= view[0] < sizes["layers"]:
+            if (
+                not isinstance(view, list)
+                or len(view) != 3
+                or not all(isinstance(part, int) for part in view)
+                or not 0 <= view[0] < sizes["layers"]
+            ):
                 raise self.misfit("such that a view has a layer and two flags", view)
             found.append((int(view[0]), bool(view[1]), bool(view[2])))
         return found
@@ -489,7 +495,7 @@ class SavedRelations(SavedField):
         self, place: int, entry: Any, layout: Layout, model: GraphEstimator, learned: Learned, sizes: Sizes
     ) -> RelationModel:
         """One network with what it knows, once its parts are known to fit."""
-        holder = SimpleNamespace()
+        holder: Any = SimpleNamespace()
         SavedWeights(f"{self.name}.{place}", attribute="weights").load(holder, learned, sizes)
         state: dict[str, Tensor] = holder.weights
         kind = entry.get("kind") if isinstance(entry, dict) else None

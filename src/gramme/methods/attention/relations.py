@@ -257,7 +257,7 @@ def _fitted(
     task = RelationTask.of(known.nodes, known.codes, known.weights, aside)
     settings = options.settings
     generator = torch.Generator().manual_seed((seed * 2 + RELATION_KINDS.index(kind)) % 2**63)
-    shared = {"columns": options.columns, "score_bound": options.score_bound, "generator": generator}
+    shared: dict[str, Any] = {"columns": options.columns, "score_bound": options.score_bound, "generator": generator}
     classes, layers = len(known.classes), [view.layer for view in views]
     model: RelationModel
     if kind == "labels":

@@ -106,7 +106,7 @@ class OneMember(nn.Module):
     def largest(self, plan: EdgePlan) -> int:
         """Numbers in the largest tensors of a pass: these networks hold a row for every edge."""
         lists = plan.edges.values() if isinstance(plan.edges, dict) else plan.edges[:1]
-        return sum(edges.shape[-1] for edges in lists) * self.width
+        return int(sum(edges.shape[-1] for edges in lists)) * self.width
 
 
 class MeanTask(Task):
