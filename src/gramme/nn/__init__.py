@@ -1,7 +1,7 @@
 """The torch modules: attention for a model of your own, and the two networks of the paper.
 
 Public are :class:`WeightedAttention` and :func:`structure`. The rest serves the estimators of ``gramme.methods``: start
-with ``formula.py``, which says what is computed, then ``networks.py`` and ``plan.py``.
+with ``attention.py``, which says what is computed, then ``networks.py`` and ``plan.py``.
 """
 
 from gramme.ops import ACTIVATIONS
