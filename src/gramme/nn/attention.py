@@ -88,9 +88,6 @@ def glorot_bound(fan_in: int, fan_out: int) -> float:
 
 
 # Random numbers for an ensemble: every member draws from its own generators.
-MAX_ROW_ENTRIES = 1 << 24  # entries of a row of sparse features, at most
-
-
 class MemberRandom:
     """What the members draw: starting values from a generator each, dropout by node (:mod:`gramme.ops.kernels`).
 
@@ -184,7 +181,7 @@ class EntryPlaces:
     def keys(self, entries: int) -> Tensor:
         """A number for each entry that is the same whichever process has it."""
         rows = self.row if self.places is None else self.places.keys(self.rows)[self.row]
-        return rows * MAX_ROW_ENTRIES + self.within
+        return rows * (1 << 24) + self.within  # more than a row has entries
 
 
 # The formula of weighted graph attention, Eqs. 1 to 5 of the paper, for every module that uses it.

@@ -51,10 +51,6 @@ def threads_for(numbers: int) -> Iterator[None]:
 
 
 # Adam, the optimiser of all trainings.
-BETAS = (0.9, 0.999)
-EPSILON = 1e-8
-
-
 class Adam:
     """Adam with an L2 penalty on the weights (not decoupled), as in ``torch.optim.Adam``.
 
@@ -95,10 +91,10 @@ class Adam:
             [],
             steps,
             lr=self.learning_rate,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
+            beta1=0.9,
+            beta2=0.999,
             weight_decay=self.weight_decay,
-            eps=EPSILON,
+            eps=1e-8,
             amsgrad=False,
             maximize=False,
         )

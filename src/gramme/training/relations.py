@@ -22,9 +22,6 @@ from gramme.nn.relations import LabelNetwork, RelationNetwork, RelationPlan, Spa
 
 from .loop import Adam, threads_for
 
-MAX_GRADIENT = 5.0
-"""Length beyond which a gradient is cut: a step from a few labels at the start may be far too long."""
-
 
 @dataclass(frozen=True)
 class RelationSettings:
@@ -175,7 +172,8 @@ def _train(
                 losses = F.cross_entropy(found, codes, reduction="none")
                 loss = (losses * weights).sum() / weights.sum().clamp(min=1e-12)
                 loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(network.parameters(), MAX_GRADIENT)
+                # a step from a few labels at the start may be far too long
+                torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
                 optimiser.step()
                 step += 1
                 right = (found.argmax(1) == codes).double().mean().item()

@@ -117,9 +117,7 @@ HOPS = 2  # as many as attention has by default
 STRENGTHS = (1.0, 10.0, 100.0)
 MAX_LABELS = 1_000  # that the models are compared on
 CREDITS = (1.0, 0.25)  # labels' worth of belief in features and in walks beforehand
-EVEN_SIZE = (
-    0.2  # of walk columns that are as good as the features; chosen on training labels, docs/evidence/defaults.md
-)
+EVEN_SIZE = 0.2  # of walk columns as good as the features; chosen on training labels, docs/evidence/defaults.md
 HELPING_SIZE = 0.1  # of walk columns that add to what features say; chosen likewise
 JOINT_SIZE = 0.3  # of walks in the linear model on both
 MIN_SIZE = 0.02  # below which walks are left out
@@ -184,9 +182,8 @@ def _own_probabilities(rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.
     return max(tried, key=lambda own: float(np.log(own).sum()))
 
 
-FEATURE_KINDS = ("given", "walks", "random")
 SOURCES = (
-    *("+".join(some) for size in (1, 2, 3) for some in combinations(FEATURE_KINDS, size)),
+    *("+".join(some) for size in (1, 2, 3) for some in combinations(("given", "walks", "random"), size)),
     "both",  # given+random, as it was called when there were two kinds
 )
 """What ``features`` may be: one kind, or several joined by +."""

@@ -71,8 +71,6 @@ LABEL_DROPOUT, TABLE_DROPOUT = 0.2, 0.5
 """Chosen, as the next ones, on a tenth of the training labels of WordNet and Debian's packages."""
 TABLE_RATE, TABLE_DECAY = 2.0, 4.0
 """Learning rate and weight decay of learned inputs relative to other weights': a row is in few labels' reach."""
-SCORE_CREDIT = 1.0
-"""Labels that each kind of input is credited with beforehand."""
 MIN_SHARE = 0.05
 """Least share of a kind of input that is kept."""
 MAX_FIXED_SECONDS = 60.0
@@ -234,7 +232,7 @@ def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Flo
         return np.eye(len(said))[0], 1.0
     rows = np.arange(codes.size)
     own = np.stack([np.maximum(part[rows, codes], 1e-9) for part in said], axis=1)
-    shares = mixture_weights(own, [SCORE_CREDIT] * len(said))
+    shares = mixture_weights(own, [1.0] * len(said))  # each is credited with one label beforehand
     small = shares < MIN_SHARE
     small[int(np.argmax(shares))] = False
     shares = np.where(small, 0.0, shares)
