@@ -25,6 +25,8 @@ SMALL = {
     "--per-class 1 --repeats 1",
     "accuracy/groups": "--out OUT/a.csv --datasets vickers_chan --graphs vickers_chan --seeds 1",
     "accuracy/links": "--data DATA --networks synthetic_tiny --repeats 1 --out OUT/a.csv",
+    "accuracy/link_peers": "--data DATA --networks synthetic_tiny --methods best-single-score,own-adamic-adar "
+    "--out OUT/a.csv",
     "accuracy/intervals": "--datasets vickers_chan --train 30 --repeats 1 --methods label-propagation,gramme-auto "
     "--runs OUT/r.csv --out OUT/a.csv",
     "accuracy/tables": "--task numbers --tables diabetes --methods linear --repeats 1 --out OUT/a.csv",
