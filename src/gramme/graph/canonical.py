@@ -105,30 +105,24 @@ def checksum(graph: MultilayerGraph) -> str:
     elif graph.num_nodes:
         _add(digest, graph.nodes.to_numpy())
     for name, layer in graph.layers.items():
-        _add_text(digest, "layer", name)
-        _add_layer(digest, layer)
+        _add_text(digest, "layer", name, type(layer).__name__, "directed" if layer.directed else "undirected")
+        _add(digest, None if layer.holds_all_nodes else layer.present)
+        parts: list[Any] = []
+        if isinstance(layer, MembershipLayer):
+            # without weights nothing is added, so that older checksums stay true
+            parts = [layer.groups_per_node, layer.group, *([] if layer.weight is None else [layer.weight])]
+        elif isinstance(layer, EdgeLayer):
+            parts = [layer.source, layer.target, layer.weight]
+        for part in parts:
+            _add(digest, part)
+        if layer.features is not None and layer.feature_names is not None:
+            _add_text(digest, "features", *layer.feature_names)
+            _add(digest, layer.features)
     for pair, coupling in graph.couplings.items():
         _add_text(digest, "coupling", *pair, "directed" if coupling.directed else "undirected")
         for ends in (coupling.source, coupling.target, coupling.weight):
             _add(digest, ends)
     return digest.hexdigest()
-
-
-def _add_layer(digest: Any, layer: Layer) -> None:
-    _add_text(digest, type(layer).__name__, "directed" if layer.directed else "undirected")
-    _add(digest, None if layer.holds_all_nodes else layer.present)
-    if isinstance(layer, MembershipLayer):
-        _add(digest, layer.groups_per_node)
-        _add(digest, layer.group)
-        if layer.weight is not None:  # nothing otherwise, so that older checksums stay true
-            _add(digest, layer.weight)
-    elif isinstance(layer, EdgeLayer):
-        _add(digest, layer.source)
-        _add(digest, layer.target)
-        _add(digest, layer.weight)
-    if layer.features is not None and layer.feature_names is not None:
-        _add_text(digest, "features", *layer.feature_names)
-        _add(digest, layer.features)
 
 
 def _add_text(digest: Any, *words: str) -> None:

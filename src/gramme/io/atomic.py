@@ -42,7 +42,10 @@ def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> Non
                 raise DataError(f"{path} is not an ordinary file (a device or a pipe); name another")
             if content is not None:
                 part = parts.enter_context(_part_of(path))
-                _fill(part.file, content, path)
+                if callable(content):
+                    content(part.file)
+                else:
+                    part.file.write(_encoded(content, path) if isinstance(content, str) else content)
                 part.file.flush()
                 finished.append(part)
         for part in finished:
@@ -138,16 +141,11 @@ def _named(path: Path) -> tuple[int, Path]:
     return handle, name
 
 
-def _fill(file: BinaryIO, content: Content, path: Path) -> None:
-    if callable(content):
-        content(file)
-    elif isinstance(content, str):
-        try:
-            file.write(content.encode("utf-8"))
-        except UnicodeEncodeError as error:
-            broken = content[max(0, error.start - 20) : error.end + 20]
-            raise DataError(
-                f"{path}: {broken!r} is not valid Unicode text and cannot be written; the format 'npz' can hold it"
-            ) from None
-    elif content is not None:
-        file.write(content)
+def _encoded(text: str, path: Path) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        broken = text[max(0, error.start - 20) : error.end + 20]
+        raise DataError(
+            f"{path}: {broken!r} is not valid Unicode text and cannot be written; the format 'npz' can hold it"
+        ) from None

@@ -149,9 +149,20 @@ def from_scipy(
     one_way = layer_directions(directed, named, otherwise=None)
     layers: dict[str, Layer] = {}
     for key, matrix in named.items():
+        entries, held = matrix.tocoo(), place.get(key)
+        bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data > 0)))
+        if bad.size:
+            i, j = (plain(index[int(ends[bad[0]])]) for ends in (entries.row, entries.col))
+            raise DataError(
+                f"layer {key!r}: the edge from {i!r} to {j!r} has the weight {entries.data[bad[0]]}; weights must be "
+                "positive and finite, with 0 for no edge"
+            )
+        weights = None if (entries.data[entries.row != entries.col] == 1).all() else entries.data
+        present = None if held is None or held.size == len(index) else held
         try:
-            held = place.get(key)
-            layers[key] = _layer(matrix, index, one_way[key], held)
+            layers[key] = layer_from_both_ways(
+                index, entries.row, entries.col, weights, directed=one_way[key], present=present
+            )
         except DataError as error:
             raise DataError(f"layer {key!r}: {error}") from error
     return MultilayerGraph(layers, nodes=index, labels=labels, features=features, name=name, num_nodes=len(index))
@@ -238,18 +249,3 @@ def _adjacency(matrix: Any, key: str) -> Any:
     csr.sum_duplicates()
     csr.eliminate_zeros()
     return csr
-
-
-def _layer(matrix: Any, nodes: pd.Index, directed: bool | None, held: NDArray[np.int64] | None) -> EdgeLayer:
-    matrix = matrix.tocoo()
-    bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data > 0)))
-    if bad.size:
-        i, j = (plain(nodes[int(ends[bad[0]])]) for ends in (matrix.row, matrix.col))
-        raise DataError(
-            f"the edge from {i!r} to {j!r} has the weight {matrix.data[bad[0]]}; weights must be "
-            "positive and finite, with 0 for no edge"
-        )
-    off_diagonal = matrix.row != matrix.col
-    weights = None if (matrix.data[off_diagonal] == 1).all() else matrix.data
-    present = None if held is None or held.size == len(nodes) else held
-    return layer_from_both_ways(nodes, matrix.row, matrix.col, weights, directed=directed, present=present)

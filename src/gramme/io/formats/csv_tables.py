@@ -184,14 +184,9 @@ def read_text_file(path: Path, options: ReadOptions) -> Parsed:
         others = {key for facts in _FACTS.findall(text) for key in _KEY.findall(facts)} - {"weight"}
         if others:
             tell(f"{path.name}: attributes of edges not used: {', '.join(sorted(others))[:200]}", doubt=True)
-        text = _FACTS.sub(_weight_only, text)
+        text = _FACTS.sub(lambda facts: " ".join(["", *_WEIGHT.findall(facts[1])[:1]]), text)
     separator = separator_of(path, text)
     rows = text_rows(text, separator, path)
     if bare and options.header is None and rows and edge_header(rows[0][1]) is None:
         options = replace(options, header=False)
     return parse_table(rows, path, options, separator)
-
-
-def _weight_only(facts: re.Match[str]) -> str:
-    found = _WEIGHT.search(facts[1])
-    return f" {found[1]}" if found else ""

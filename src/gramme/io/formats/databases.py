@@ -57,8 +57,10 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
 
 def _graph(database: Any, kind: str, path: Path, options: ReadOptions, most_bytes: int) -> Parsed:
     if options.query is not None:
-        if kind == "duckdb":
-            _check_select(database, options.query, path)
+        if kind == "duckdb":  # other statements of DuckDB change settings, and one ends the process
+            kinds = [statement.type.name for statement in database.extract_statements(options.query)]
+            if kinds != ["SELECT"]:
+                raise DataError(f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}")
         rows = _rows(database, options.query, path, most_bytes)
         return parse_sheets({"query": rows}, path, options, database=True)
     tables = [str(row[0]) for row in database.execute(_TABLES[kind]).fetchall()]
@@ -76,13 +78,6 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, most_byte
     if not sheets:
         raise FileFormatError("the database has no table with rows", file=path)
     return parse_sheets(sheets, path, options, database=True)
-
-
-def _check_select(database: Any, query: str, path: Path) -> None:
-    """Refuse what is no single SELECT: other statements of DuckDB change settings, and one ends the process."""
-    kinds = [statement.type.name for statement in database.extract_statements(query)]
-    if kinds != ["SELECT"]:
-        raise DataError(f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}")
 
 
 def _rows(database: Any, query: str, path: Path, most_bytes: int) -> list[list[str]]:
@@ -158,12 +153,8 @@ def _sqlite(path: Path, most_bytes: int) -> Iterator[Any]:
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA cell_size_check = ON")
         # "read only" is about this file: ATTACH and VACUUM INTO would still write others
-        database.set_authorizer(_only_reading)
+        database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
         yield database
-
-
-def _only_reading(action: int, *_: str | None) -> int:
-    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 @contextlib.contextmanager

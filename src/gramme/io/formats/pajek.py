@@ -100,7 +100,11 @@ def _parse(network: _Network, text: str) -> None:
         if row.startswith("*"):
             section, layer = _heading(network, row, line)
         elif section == "vertices":
-            _vertex_line(network, row, line)
+            tokens = [quoted or bare for quoted, bare in _TOKEN.findall(row)]
+            number = int(network.vertex(tokens[0] if row[:1] != '"' else "", line))
+            if number in network.labels:
+                raise network.error(f"the vertex {number} is here for the second time", line)
+            network.labels[number] = (tokens[1] if len(tokens) > 1 else "") or str(number)
         elif section in _LINES:
             _edge_line(network, section, layer, row, line)
         elif section != "network":
@@ -145,15 +149,6 @@ def _layer(network: _Network, section: str, number: str | None, name: str, line:
     layer = network.layer(number, name, line)
     network.directed[layer] = network.directed.get(layer, False) or _LINES[section]
     return layer
-
-
-def _vertex_line(network: _Network, row: str, line: int) -> None:
-    tokens = [(quoted, bare) for quoted, bare in _TOKEN.findall(row)]
-    number = int(network.vertex(tokens[0][1] if tokens else "", line))
-    if number in network.labels:
-        raise network.error(f"the vertex {number} is here for the second time", line)
-    label = (tokens[1][0] or tokens[1][1]) if len(tokens) > 1 else ""
-    network.labels[number] = label or str(number)
 
 
 def _edge_line(network: _Network, section: str, layer: str, row: str, line: int) -> None:
