@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_a_label_that_cannot_be_written_is_not_given(tmp_path: Path, monkeypatch
 def test_other_roles_keep_the_labels_that_were_given_by_hand(tmp_path: Path) -> None:
     project = opened(tmp_path)
     project.label([(30, "Red"), (0, "Green")])
-    records = project.opened().plan.as_records()
+    records = [asdict(file) for file in project.opened().plan.files]
     people = next(one for one in records if one["name"] == "people.csv")
     people["columns"]["age"] = "leave out"
     people["columns"]["gender"] = "feature"

@@ -89,7 +89,7 @@ def test_results_are_read_in_the_order_of_the_nodes(tmp_path: Path) -> None:
     write_fit(tmp_path, "2-fit", [("x", "", 0.5, 0.5)])
     (tmp_path / ".3-fit.gramme").touch()
     results = views.Results(tmp_path)
-    assert results.names("fit") == ["1-fit", "2-fit", "10-fit"]
+    assert results.names() == ["1-fit", "2-fit", "10-fit"]
     assert [one["accuracy"] for one in results.records()] == [0.5] * 3
     first, last = results.predictions("1-fit", 3), results.predictions("10-fit", 3)
     assert first.names.tolist() == ["a", "a", "b"]
@@ -104,7 +104,7 @@ def test_results_are_read_in_the_order_of_the_nodes(tmp_path: Path) -> None:
 def test_names_that_are_no_result(tmp_path: Path, name: str) -> None:
     write_fit(tmp_path, "1-fit", [])
     with pytest.raises(DataError):
-        views.Results(tmp_path).path(name)
+        views.Results(tmp_path).path(name, "config.json")
     with pytest.raises(DataError):
         views.Results(tmp_path).path("1-fit", "../../x")
 

@@ -15,6 +15,7 @@ Whatever is answered for has been written and is on the disk; files appear whole
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -182,8 +183,7 @@ class Project:
         for file in plan.files if plan is not None else ():
             path = self.folder / DATA / checked_name(file.name)
             if not path.is_file():
-                missing = {"name": file.name, "size": 0, "columns": [], "rows": []}
-                shown.append(missing | {"role": file.role, "why": "the file is gone"})
+                shown.append(asdict(FileGuess(file.name, 0, file.role, "the file is gone")))
                 continue
             guess = guess_plan([path])[0]
             guess.role, guess.why = file.role, "chosen"
@@ -205,7 +205,8 @@ class Project:
         """What a plan would read, without opening it; ``place`` is the folder of the files."""
         with self.turn:
             read = read_plan(plan, self.folder / place)
-        return self.told(read) | {"command": self.told_command(plan)}
+        words = ["gramme", "fit", *plan.words(plan.options()), "--out", "result"]
+        return self.told(read) | {"command": shlex.join(words)}
 
     def told(self, read: Read) -> dict[str, Any]:
         """What was read, for the page."""
@@ -324,7 +325,7 @@ class Project:
             "gramme_project": FORMAT,
             "name": self.name,
             "command": "gramme " + shlex.join(["fit", *self.reading_words(plan), "--out", "results/fit"]),
-            "files": plan.as_records(),
+            "files": [asdict(file) for file in plan.files],
             "classes": self.classes,
         }  # fmt: skip
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
@@ -343,6 +344,8 @@ class Project:
         listed = {row[0]: row for row in rows if row}
         blank = [""] * (len(header) - 2)
         labels: list[str | None] = [listed.get(name, [name, ""])[1] or None for name in names]
+        if plan.predicts_numbers:
+            labels = [one if one and is_number(one) else None for one in labels]
         extra = [list(listed[name][2:]) if name in listed else blank for name in names]
         truth = None
         if (self.folder / TRUTH).is_file():
@@ -446,14 +449,9 @@ class Project:
     def reading_options(self, plan: Plan) -> dict[str, Any]:
         """The options that read a plan with the labels as they stand now."""
         options = plan.options_with_labels(LABELS)
-        given = [] if self.data is None else [one for one in self.data.labels if one is not None]
-        if given and "label_kind" not in options and all(is_number(one) for one in given):
+        if self.classes and all(map(is_number, self.classes)):
             options["label_kind"] = "class"  # as the page shows them
         return options
-
-    def told_command(self, plan: Plan) -> str:
-        """The command that reads files by a plan, as the user would write it beside them."""
-        return shlex.join(["gramme", "fit", *plan.words(plan.options()), "--out", "result"])
 
     def next_result(self, kind: str, taken: Iterable[Path] = ()) -> Path:
         """A folder for a new result: its number is that of no other, nor of one that a job is to fill."""
@@ -465,15 +463,12 @@ class Project:
     def _write(self, files: Mapping[Path, str]) -> None:
         """Write files whole, and wait until they are on the disk."""
 
-        def writer(text: str) -> Any:
-            def fill(file: Any) -> None:
-                file.write(text.encode("utf-8", errors="surrogatepass"))
-                file.flush()
-                os.fsync(file.fileno())
+        def fill(file: Any, text: str) -> None:
+            file.write(text.encode("utf-8", errors="surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
 
-            return fill
-
-        write_files({path: writer(text) for path, text in files.items()})
+        write_files({path: functools.partial(fill, text=text) for path, text in files.items()})
 
 
 def is_number(text: str) -> bool:

@@ -14,7 +14,7 @@ The plan becomes the options of the command line, so that whatever the app reads
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +92,6 @@ class Plan:
         roles = [{column.name: column.role for column in one.columns} for one in guesses]
         files = zip(guesses, roles, strict=True)
         return cls(tuple(FilePlan(one.name, one.role, columns) for one, columns in files))
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Plain values, for JSON."""
-        return [asdict(file) for file in self.files]
 
     @property
     def edges(self) -> list[FilePlan]:

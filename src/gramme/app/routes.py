@@ -1,26 +1,7 @@
-"""The answers to the page: each route is a function of the project, with its method and address beside it.
+"""The answers to the page: each route is a function of the project, whose docstring begins with method and address.
 
-All answers but files are JSON. A user's mistake is status 400 with ``{"problem": ...}``, a full disk 507. Routes:
-
-======  =============================  ==========================================================
-GET     /api/state                     project, classes, jobs, results; ``since`` leaves out what has not changed
-GET     /api/files                     dropped files and those of the project with their roles; datasets
-PUT     /api/files/NAME                a dropped file
-DELETE  /api/files/NAME                forget a dropped file
-POST    /api/inspect                   what files with these roles would be read as
-POST    /api/open                      make them the project, or read the project's files with other roles
-POST    /api/dataset                   make a dataset the project
-GET     /api/picture                   names and layers of what is drawn; /api/picture/numbers its places and lines
-GET     /api/values                    label, prediction, certainty and group of every drawn node
-GET     /api/nodes                     a page of the table of nodes
-GET     /api/nodes/NUMBER              all about a node
-POST    /api/labels, /api/undo         give labels, take the last one back
-POST    /api/jobs                      run fit, ask, links, rank or groups; DELETE /api/jobs/NUMBER stops it
-GET     /api/results/NAME              a page of the table of a result
-GET     /api/compare                   what changed between two fits
-POST    /api/tickets                   an address that works once, for a report or a download
-GET     /open/TICKET                   that address
-======  =============================  ==========================================================
+All answers but files are JSON. A user's mistake is status 400 with ``{"problem": ...}``, a full disk 507. A dropped
+file comes by ``PUT /api/files/NAME``; ``/open/TICKET`` is the address of a report or a download, and works once.
 """
 
 from __future__ import annotations
@@ -57,6 +38,7 @@ MAX_BODY_BYTES, MAX_UPLOAD_BYTES, MAX_FILES = 8 << 20, 1 << 30, 200
 PAGE_ROWS = 200
 """Rows of a table in one answer at most."""
 KINDS = ("fit", "ask", "links", "rank", "groups")
+OPTIONS = {"ask": ("--count", "10"), "links": ("--top", "100")}
 METHODS = ("gramme-auto", "gramme-fusion", "gramme-sg", "label-propagation")
 """Methods that the page offers; the command line has more."""
 
@@ -273,8 +255,13 @@ class Api:
             raise DataError(f"gramme {kind} is running already; wait for it, or stop it")
         target = self.project.next_result(kind, self.jobs.targets())
         words = [kind, *self.project.reading_words(), "--out", f"{RESULTS}/{target.name}"]
-        numbers = self.project.opened().plan.predicts_numbers
-        words += [*job_options(kind, {} if numbers else body), "--json"]
+        if kind == "fit" and not self.project.opened().plan.predicts_numbers:
+            method = body.get("method") or METHODS[0]
+            if method not in METHODS:
+                raise DataError(f"the page offers {', '.join(METHODS)}; the command line has others")
+            words += [] if method == METHODS[0] else ["--method", method]
+            words += ["--coverage", "90%"] if body.get("coverage") else []
+        words += [*OPTIONS.get(kind, ()), "--json"]
         return self.jobs.submit(kind, words, target).as_dict()
 
     def stop(self, number: str, query: Answer) -> Answer:
@@ -333,19 +320,6 @@ class Api:
         name = str(body.get("result") or "")
         made = sending.parcel(self.project, self.results, _text(body, "what"), name)
         return {"address": f"/open/{self.tickets.give(made)}", "name": made.name}
-
-
-def job_options(kind: str, body: Answer) -> list[str]:
-    """The options of a job that the page may choose."""
-    words: list[str] = []
-    if kind == "fit":
-        method = body.get("method") or METHODS[0]
-        if method not in METHODS:
-            raise DataError(f"the page offers {', '.join(METHODS)}; the command line has others")
-        words += [] if method == METHODS[0] else ["--method", method]
-        if body.get("coverage"):
-            words += ["--coverage", "90%"]
-    return [*words, *({"ask": ["--count", "10"], "links": ["--top", "100"]}.get(kind, []))]
 
 
 def _ranges(data: OpenData) -> views.Ranges | None:
@@ -431,6 +405,29 @@ async def _body(request: Request) -> Answer:
     return body
 
 
+async def receive(request: Request, project: Project) -> Answer:
+    """Write a dropped file, of bounded size, under its own name once it is whole."""
+    path = project.incoming_path(request.path_params["name"])
+    if sum(1 for _ in path.parent.iterdir()) >= MAX_FILES:
+        raise DataError(f"at most {MAX_FILES} files can wait to be opened")
+    part = path.with_name(f".{path.name}.part")
+    size = 0
+    try:
+        with part.open("wb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > MAX_UPLOAD_BYTES:
+                    most = f"larger than {MAX_UPLOAD_BYTES >> 20:,} MB"
+                    raise DataError(f"the file is {most}; name it on the command line: gramme app FILE")
+                await run_in_threadpool(file.write, chunk)
+        if not size:
+            raise DataError(f"the file {path.name} is empty")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return {"name": path.name, "size": size}
+
+
 def make_app(project: Project) -> tuple[Starlette, Jobs]:
     """All routes over a project, and its jobs, which the caller ends."""
     api = Api(project)
@@ -462,9 +459,6 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
 
         return answering(make)
 
-    async def upload(request: Request) -> Any:
-        return await _receive(request, project)
-
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8")
 
@@ -482,7 +476,7 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
         Route("/open/{ticket}", parcel),
         Route("/api/state", get(api.state)),
         Route("/api/files", get(api.files)),
-        Route("/api/files/{name}", answering(upload), methods=["PUT"]),
+        Route("/api/files/{name}", answering(lambda request: receive(request, project)), methods=["PUT"]),
         Route("/api/files/{name}", get(api.forget), methods=["DELETE"]),
         Route("/api/inspect", post(api.inspect), methods=["POST"]),
         Route("/api/open", post(api.open), methods=["POST"]),
@@ -502,26 +496,3 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Starlette(routes=routes), api.jobs
-
-
-async def _receive(request: Request, project: Project) -> Answer:
-    """Write a dropped file, of bounded size, under its own name once it is whole."""
-    path = project.incoming_path(request.path_params["name"])
-    if sum(1 for _ in path.parent.iterdir()) >= MAX_FILES:
-        raise DataError(f"at most {MAX_FILES} files can wait to be opened")
-    part = path.with_name(f".{path.name}.part")
-    size = 0
-    try:
-        with part.open("wb") as file:
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > MAX_UPLOAD_BYTES:
-                    most = f"larger than {MAX_UPLOAD_BYTES >> 20:,} MB"
-                    raise DataError(f"the file is {most}; name it on the command line: gramme app FILE")
-                await run_in_threadpool(file.write, chunk)
-        if not size:
-            raise DataError(f"the file {path.name} is empty")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return {"name": path.name, "size": size}

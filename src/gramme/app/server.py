@@ -9,6 +9,7 @@ that works once, for a minute.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hmac
 import secrets
 import socket
@@ -176,11 +177,8 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
         )  # fmt: skip
         server = uvicorn.Server(config)
 
-        def serve() -> None:
-            server.run(sockets=[made])
-
         try:
-            yield f"{address}#token={token}", serve
+            yield f"{address}#token={token}", functools.partial(server.run, sockets=[made])
         finally:
             jobs.close()
 

@@ -228,20 +228,17 @@ class Results:
         self.turn = threading.Lock()
         self._kept: dict[tuple[str, str, int], Any] = {}
 
-    def path(self, name: str, file: str | None = None) -> Path:
-        """The folder of a result or a file in it; an error for a name that no result has."""
+    def path(self, name: str, file: str) -> Path:
+        """A file of a result; an error for a name that no result has."""
         if not re.fullmatch(r"\d+-[a-z]+", name) or not (self.folder / name).is_dir():
             raise DataError(f"there is no result {name!r}")
-        if file is None:
-            return self.folder / name
         if not re.fullmatch(r"[a-z]+\.[a-z]+", file) or not (self.folder / name / file).is_file():
             raise DataError(f"the result {name} has no file {file!r}")
         return self.folder / name / file
 
-    def names(self, kind: str | None = None) -> list[str]:
+    def names(self) -> list[str]:
         """The results, the oldest first."""
         found = [one.name for one in self.folder.iterdir() if re.fullmatch(r"\d+-[a-z]+", one.name)]
-        found = [one for one in found if kind is None or one.partition("-")[2] == kind]
         return sorted(found, key=lambda one: int(one.partition("-")[0]))
 
     def records(self) -> list[dict[str, Any]]:

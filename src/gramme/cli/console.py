@@ -83,9 +83,7 @@ def loading() -> Iterator[None]:
             gc.enable()
 
 
-# Too little memory ends in a message: neither in a traceback nor in a process that the system
-# kills without a word.
-
+# Too little memory ends in a message: neither in a traceback nor in a process that the system kills without a word.
 
 # torch has no error class of its own for either
 _WORDS = ("alloc", "overflow")

@@ -111,19 +111,14 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
     single = sizes.get(1, 0)
     lines = [f"{promise}; one class for {single:,} of {total:,} nodes to predict"]
     if facts["undecided"]:
-        named = [f"{' or '.join(one['classes'])} {one['nodes']:,}" for one in facts["undecided"][:MAX_SETS_PRINTED]]
-        more = ", ..." if len(facts["undecided"]) > MAX_SETS_PRINTED else ""
-        lines.append(f"  undecided: {', '.join(named)}{more}")
+        named = [f"{' or '.join(one['classes'])} {one['nodes']:,}" for one in facts["undecided"]]
+        lines.append(f"  undecided: {_first(named, MAX_SETS_PRINTED)}")
     if facts["unsettled"]:
-        lines.append(
-            f"  too few labels to guarantee it in {', '.join(facts['unsettled'][:5])}"
-            f"{', ...' if len(facts['unsettled']) > 5 else ''}: every set holds that"
-        )
+        lines.append(f"  too few labels to guarantee it in {_first(facts['unsettled'], 5)}: every set holds that")
     return lines
 
 
 # What a person or a script sees after a fit.
-
 
 MAX_CLASSES_PRINTED = 8  # classes whose recall is printed, the rarest first
 
@@ -177,17 +172,18 @@ def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list
     lines = [f"accuracy {where}: {plain}"]
     if estimate["unequal_classes"]:
         low, high = estimate["balanced_accuracy_ci95"]
+        rarest = sorted(estimate["recall"].items(), key=lambda one: one[1]["nodes"])
+        recalls = [f"{class_text(label)}: {one['found']:,} of {one['nodes']:,}" for label, one in rarest]
         lines = [
             f"balanced accuracy {where}: {percent(estimate['balanced_accuracy'], 1)} "
             f"(95 % interval {percent(low, 1)} to {percent(high, 1)})",
-            f"  identified of each class: {_recalls(estimate['recall'])}",
+            f"  identified of each class: {_first(recalls)}",
             f"  accuracy: {plain}",
         ]
     untested = untested_classes(estimate, classes)
     if untested:
-        some = ", ".join(map(class_text, untested[:MAX_CLASSES_PRINTED]))
-        more = ", ..." if len(untested) > MAX_CLASSES_PRINTED else ""
-        lines.append(f"  {len(untested)} of {len(classes)} classes were not tested, for lack of labels: {some}{more}")
+        some = _first(list(map(class_text, untested)))
+        lines.append(f"  {len(untested)} of {len(classes)} classes were not tested, for lack of labels: {some}")
     guess = estimate["guess"]
     if estimate["against_guess"] != "better":
         word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
@@ -201,10 +197,9 @@ def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list
     return [*lines, f"  {estimate['note']}"]
 
 
-def _recalls(recall: dict[str, dict[str, Any]]) -> str:
-    rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
-    told = [f"{class_text(label)}: {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MAX_CLASSES_PRINTED]]
-    return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_PRINTED else "")
+def _first(words: list[str], most: int = MAX_CLASSES_PRINTED) -> str:
+    """The first of some words with commas between, and whether there are more."""
+    return ", ".join(words[:most]) + (", ..." if len(words) > most else "")
 
 
 MIN_BAR, MAX_BAR = 10, 30  # characters of the longest bar
@@ -413,7 +408,15 @@ def write_predictions(
             if sets is not None:
                 table = with_sets(table, model, graph, sets.coverage, by_class=sets.by_class)
         table["basis"] = prediction_basis(model, graph)
-    _say_who_is_unknown(int((table["basis"] == NOTHING).sum()), len(table), allow_unknown)
+    strangers, nodes = int((table["basis"] == NOTHING).sum()), len(table)
+    what = "no neighbour, group or feature with what the model learned from"
+    if strangers == nodes and nodes and not allow_unknown:
+        raise DataError(
+            f"none of the {nodes:,} nodes can be told from another: they share {what}, so all would get much the same "
+            "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
+        )
+    if strangers:
+        note(f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})")
     temporary = target.with_name(f".{target.name[:100]}.part")
     try:
         write_csv(table, temporary, raw=raw_csv)
@@ -423,17 +426,6 @@ def write_predictions(
     finally:
         temporary.unlink(missing_ok=True)
     out.print(escape(f"{len(table):,} predictions in {target}"))
-
-
-def _say_who_is_unknown(strangers: int, nodes: int, allowed: bool) -> None:
-    what = "no neighbour, group or feature with what the model learned from"
-    if strangers == nodes and nodes and not allowed:
-        raise DataError(
-            f"none of the {nodes:,} nodes can be told from another: they share {what}, so all would get much the same "
-            "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
-        )
-    if strangers:
-        note(f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})")
 
 
 def table_record(model: Path) -> dict[str, Any] | None:
@@ -459,7 +451,6 @@ def table_record(model: Path) -> dict[str, Any] | None:
 
 
 # The work of ``gramme fit --label-kind number``: a regression instead of a classifier.
-
 
 METHOD = "gramme-regressor"
 

@@ -12,7 +12,6 @@ from gramme.errors import DataError, did_you_mean
 
 # Two examples for every command, which stand at the end of its ``--help``.
 
-
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "fit": (
         "gramme fit advice.csv friends.csv --labels people.csv --label Team --out result",

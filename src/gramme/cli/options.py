@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from gramme.methods import Method, NodeClassifier
 
 
-# ``--set key=value``: parameters of a method from text, with type checks and a hint for a
-# mistyped name.
-
+# ``--set key=value``: parameters of a method from text, with type checks and a hint for a mistyped name.
 
 MAX_WHOLE_NUMBER = 1_000_000_000
 """No number of epochs, columns or members may be larger: torch could not even compute the memory it would take."""
@@ -68,11 +66,8 @@ def value_from_text(said: str, name: str, text: str, default: Any) -> Any:
             value = int(value)
         if isinstance(value, int) and value > MAX_WHOLE_NUMBER and not isinstance(value, bool):
             raise DataError(f"{said}: {name} can be {MAX_WHOLE_NUMBER:,} at most")
-    elif isinstance(default, str):
-        fits = isinstance(value, str)
-        value = value if fits else text
-        fits = True
     else:
+        value = text if isinstance(default, str) and not isinstance(value, str) else value
         fits = True
     if not fits:
         kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
@@ -110,6 +105,9 @@ _KINDS = "Several kinds of node"
 
 def _option(*names: str, help: str, panel: str = _FILES, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+_table, _kind = functools.partial(_option, panel=_TABLES), functools.partial(_option, panel=_KINDS)
 
 
 @dataclass
@@ -164,66 +162,45 @@ class Reading:
     ] = None
     relation: Annotated[
         list[str] | None,
-        _option(
-            "--relation",
-            help="Pairs of two kinds of node, like paper:author=pa.csv; may be repeated, needs no DATA.",
-            panel=_KINDS,
+        _kind(
+            "--relation", help="Pairs of two kinds of node, like paper:author=pa.csv; may be repeated, needs no DATA."
         ),
     ] = None
     target_kind: Annotated[
-        str | None,
-        _option("--target", help="The kind to label, with --relation or a table of relations.", panel=_KINDS),
+        str | None, _kind("--target", help="The kind to label, with --relation or a table of relations.")
     ] = None
     path: Annotated[
         list[str] | None,
-        _option(
-            "--path", help="A way from that kind to another that is a layer, like author-paper-venue.", panel=_KINDS
-        ),
+        _kind("--path", help="A way from that kind to another that is a layer, like author-paper-venue."),
     ] = None
     is_table: Annotated[
-        bool,
-        _option(
-            "--table",
-            help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).",
-            panel=_TABLES,
-        ),
+        bool, _table("--table", help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).")
     ] = False
-    id: Annotated[str | None, _option("--id", help="The column with the names of the rows.", panel=_TABLES)] = None
+    id: Annotated[str | None, _table("--id", help="The column with the names of the rows.")] = None
     columns: Annotated[
-        list[str] | None,
-        _option("--columns", help="The columns to use, like age,city; all if not given.", panel=_TABLES),
+        list[str] | None, _table("--columns", help="The columns to use, like age,city; all if not given.")
     ] = None
-    features: Annotated[
-        list[str] | None, _option("--features", help="Columns of --labels that are features.", panel=_TABLES)
-    ] = None
-    layers_from: Annotated[
-        list[str] | None, _option("--layers-from", help="Columns of --labels that are layers.", panel=_TABLES)
-    ] = None
-    bins: Annotated[
-        list[str] | None, _option("--bins", help="Cut numbers into groups, like age=5 or age=18:35:65.", panel=_TABLES)
-    ] = None
+    features: Annotated[list[str] | None, _table("--features", help="Columns of --labels that are features.")] = None
+    layers_from: Annotated[list[str] | None, _table("--layers-from", help="Columns of --labels that are layers.")] = (
+        None
+    )
+    bins: Annotated[list[str] | None, _table("--bins", help="Cut numbers into groups, like age=5 or age=18:35:65.")] = (
+        None
+    )
     quantiles: Annotated[
-        list[str] | None,
-        _option("--quantiles", help="Cut numbers into groups of equal size, like income=4.", panel=_TABLES),
+        list[str] | None, _table("--quantiles", help="Cut numbers into groups of equal size, like income=4.")
     ] = None
     knn: Annotated[
         list[str] | None,
-        _option(
-            "--knn",
-            help="Join each row to those with the nearest numbers, like income=10 or lat+lon=10.",
-            panel=_TABLES,
-        ),
+        _table("--knn", help="Join each row to those with the nearest numbers, like income=10 or lat+lon=10."),
     ] = None
-    split: Annotated[
-        list[str] | None, _option("--split", help="Cells with several values, like 'authors=;'.", panel=_TABLES)
-    ] = None
+    split: Annotated[list[str] | None, _table("--split", help="Cells with several values, like 'authors=;'.")] = None
     dates: Annotated[
-        list[str] | None,
-        _option("--dates", help="Group dates by decade, year, month or weekday, like joined=month.", panel=_TABLES),
+        list[str] | None, _table("--dates", help="Group dates by decade, year, month or weekday, like joined=month.")
     ] = None
-    missing_group: Annotated[
-        bool, _option("--missing-group", help="Rows with a missing value are alike in that.", panel=_TABLES)
-    ] = False
+    missing_group: Annotated[bool, _table("--missing-group", help="Rows with a missing value are alike in that.")] = (
+        False
+    )
 
     def marks(self) -> list[str]:
         """What --missing names: each text whole, and its parts between commas."""
@@ -360,7 +337,6 @@ def check_files(names: Iterable[str]) -> None:
 
 
 # The command that does the same again, for the page of a fit or of a benchmark.
-
 
 OPTIONS_WITHOUT_EFFECT = ("overwrite", "quiet", "as_json", "force", "jobs", "backend")
 """Options that do not change the result: they say what is printed or replaced, and where the work is done."""

@@ -1,4 +1,4 @@
-"""A benchmark under way on the terminal: how far each method is, how fast it goes, and the time left."""
+"""Tables of a benchmark: as text for people and programs, its ranks as a figure, and a live one while it runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +24,6 @@ from gramme.evaluation import Ranking, RunResult, RunSpec, compare_pairs, rank_m
 from gramme.evaluation.summary import METRICS
 
 # Tables of a benchmark as text: for the terminal, csv, json, markdown and latex.
-
 
 # What people read is rounded; csv and json hold every digit.
 _DIGITS = {
@@ -62,15 +62,8 @@ _NOTES = (
 
 
 def format_results(table: pd.DataFrame, style: str = "table") -> str:
-    """A table of :func:`gramme.evaluation.summarise`, or another of its kind, as text.
+    """A table of :func:`gramme.evaluation.summarise`, or another of its kind, as text in one of ``STYLES``.
 
-    Parameters
-    ----------
-    table : DataFrame
-    style : {"table", "csv", "json", "markdown", "latex"}, default="table"
-
-    Examples
-    --------
     >>> table = pd.DataFrame({"dataset": ["wine"], "train_percent": [10.0], "p_corrected": [0.5]})
     >>> print(format_results(table, "markdown"))
     | dataset | train_percent | p_corrected |
@@ -82,17 +75,9 @@ def format_results(table: pd.DataFrame, style: str = "table") -> str:
     return STYLES[style](table)
 
 
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False).rstrip("\n")
-
-
 def _json(table: pd.DataFrame) -> str:
-    rows = [{name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
-    return json_text(rows, indent=2)
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    finite = table.astype(object).where(~table.isin([math.inf, -math.inf]) & table.notna(), None)
+    return json_text(finite.to_dict("records"), indent=2)
 
 
 def _terminal(table: pd.DataFrame) -> str:
@@ -106,7 +91,7 @@ def _terminal(table: pd.DataFrame) -> str:
     text = io.StringIO()
     Console(file=text, width=10_000, highlight=False).print(shown)
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    return "\n".join(lines + _notes(columns))
+    return "\n".join([*lines, "", *_NOTES] if "accuracy_mean" in columns else lines)
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -136,7 +121,7 @@ def _latex(table: pd.DataFrame) -> str:
 
 STYLES: dict[str, Callable[[pd.DataFrame], str]] = {
     "table": _terminal,
-    "csv": _csv,
+    "csv": lambda table: table.to_csv(index=False).rstrip("\n"),
     "json": _json,
     "markdown": _markdown,
     "latex": _latex,
@@ -176,27 +161,13 @@ def _is_number(table: pd.DataFrame, name: str) -> bool:
     return bool(pd.api.types.is_numeric_dtype(table[name]))
 
 
-def _notes(columns: list[str]) -> list[str]:
-    return ["", *_NOTES] if "accuracy_mean" in columns else []
-
-
 # The tables that ``gramme results`` can show of a ledger's runs.
-
 
 _FAILURE = ["dataset", "method", "changed", "train_percent", "realisation", "error", "traceback"]
 
 
 def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> pd.DataFrame:
-    """A table of some runs of a ledger.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From :meth:`gramme.evaluation.Ledger.runs`.
-    shown : {"summary", "pairs", "ranks", "runs", "failures"}
-    metric : str, default="accuracy"
-        What decides which method is the best.
-    """
+    """What ``shown`` names of some runs of a ledger; the metric decides which method is the best."""
     known = {*METRICS, *runs["metric"].dropna()}
     if metric not in known:
         raise DataError(f"there is no metric {metric!r} in this ledger; {did_you_mean(metric, known)}")
@@ -222,23 +193,8 @@ def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> p
     )
 
 
-# The critical-difference figure: average ranks on a line, methods that are not told apart joined
-# by a bar.
-
-
 def critical_difference_figure(ranking: Ranking, title: str = "") -> Any:
-    """Draw average ranks, 1 at the left, with bars over methods that differ by less than the critical difference.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        From :func:`gramme.evaluation.rank_methods`.
-    title : str, default=""
-
-    Returns
-    -------
-    matplotlib Figure
-    """
+    """A matplotlib figure of average ranks, 1 at the left; bars join methods closer than the critical difference."""
     from matplotlib.figure import Figure  # a figure of its own: no window, no global state
 
     count = len(ranking.methods)
@@ -294,14 +250,7 @@ class LiveTable:
     """One row per dataset and method, and a line with runs done, rate and time left.
 
     On a terminal it is redrawn in place. Elsewhere, in a log file for instance, it says only what there is to do.
-
-    Parameters
-    ----------
-    console : Console
-    wanted : bool, default=True
-        With False, nothing is shown.
-    left : callable, optional
-        Returns the seconds left, None if they are unknown.
+    ``left`` returns the seconds left, None if they are unknown.
     """
 
     def __init__(
@@ -388,7 +337,9 @@ class LiveTable:
             self._live = None
 
 
+@dataclass
 class _Row:
-    def __init__(self) -> None:
-        self.total = self.finished = self.failed = 0
-        self.accuracy = 0.0
+    total: int = 0
+    finished: int = 0
+    failed: int = 0
+    accuracy: float = 0.0

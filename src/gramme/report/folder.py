@@ -108,17 +108,8 @@ class OutputFolder:
 def output_folder(target: Path, *, overwrite: bool = False) -> Iterator[OutputFolder]:
     """Reserve the name ``target`` now. If all goes well, the filled folder appears there; otherwise nothing changes.
 
-    Parameters
-    ----------
-    target : Path
-        A link is followed: what it points to is replaced.
-    overwrite : bool, default=False
-        Whether a result that stands there may be replaced.
-
-    Raises
-    ------
-    DataError
-        If the target exists and may not be replaced, or if another run is writing to it.
+    A link is followed: what it points to is replaced. A target that exists and may not be replaced, or that another run
+    is writing to, is an error.
     """
     check_name(target)
     place = followed(target).resolve()

@@ -122,12 +122,7 @@ OUT_OF_FOLD = {
 def with_unseen(table: pd.DataFrame, predictions: Mapping[Any, Mapping[str, Any]]) -> pd.DataFrame:
     """Predictions with what models that had not learned from a node's label say about it; empty where there are none.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of :func:`prediction_table`.
-    predictions : mapping
-        By node, of :meth:`gramme.evaluation.Estimate.predictions`.
+    ``predictions`` are by node, of :meth:`gramme.evaluation.Estimate.predictions`.
     """
     rows = [predictions.get(node, {}) for node in table["node"]]
     added = {

@@ -22,7 +22,6 @@ from gramme.report.page.node_details import (
     neighbourhoods,
     node_table,
     packed_sets,
-    page_reasons,
     why,
 )
 
@@ -188,7 +187,7 @@ def test_the_largest_come_first_and_name_groups_and_neighbours_of_the_page() -> 
     graph = two_blocks()
     model = OneHotLogistic(C=1.0, random_state=0).fit(graph)
     chosen = np.arange(10, 40)
-    found = why(model, graph, chosen, page_reasons(model, graph, chosen))
+    found = why(model, graph, chosen, reasons(model, graph, chosen))
     (part,) = found["parts"]
     (wanted,) = reasons(model, graph, chosen).parts
     assert unpacked(part["value"]) == pytest.approx(wanted.log_odds, abs=1e-5)
@@ -217,10 +216,9 @@ def test_a_large_page_holds_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     model = LabelPropagation(random_state=0).fit(graph)
     monkeypatch.setattr(page_why, "MAX_PAGE_THROUGH", 120)
     everyone = np.arange(60)
-    (part,) = why(model, graph, everyone, page_reasons(model, graph, everyone))["parts"]
+    (part,) = why(model, graph, everyone, reasons(model, graph, everyone))["parts"]
     assert unpacked(part["counts"]).max() == 2
     nobody = np.zeros(0, dtype=np.int64)
-    assert page_reasons(model, graph, nobody) is None
     assert why(model, graph, nobody, None) is None
 
 

@@ -21,7 +21,7 @@ export function name(text, longest = 80) {
 }
 
 export const count = (number) => Number(number).toLocaleString("en");
-export const percent = (share, digits = 0) => (100 * share).toFixed(digits) + " %";
+export const percent = (share, digits = 0) => (100 * share).toFixed(digits) + "\u00a0%";
 export const plural = (number, one, many = one + "s") => `${count(number)} ${number === 1 ? one : many}`;
 
 export function duration(seconds) {

@@ -21,6 +21,7 @@ from gramme.methods import NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.ingredients import INGREDIENTS
+from gramme.methods.explain import reasons
 from gramme.plots.plane import plane
 from gramme.report.tables import layer_table
 
@@ -28,7 +29,7 @@ from .fit_facts import graph_facts, page_head
 from .html import pack_shares, render
 from .layer_comparison import layer_comparison
 from .network import network
-from .node_details import LEARNED, leading_groups, neighbourhoods, node_table, packed_sets, page_reasons, why
+from .node_details import LEARNED, leading_groups, neighbourhoods, node_table, packed_sets, why
 
 
 def write_fit_page(
@@ -76,7 +77,8 @@ def fit_data(
     if layers is not None:
         order = layers.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
     around = neighbourhoods(model, seen, chosen, order)
-    reasons = page_reasons(model, seen, chosen)
+    # without nodes, or with one class only, there is nothing to explain
+    why_so = reasons(model, seen, chosen) if chosen.size and len(model.classes_) > 1 else None
     classes = [str(label) for label in model.classes_.tolist()]
     return page_head("fit", config or {}, graph.name) | {
         "method": type(model).__name__,
@@ -94,8 +96,8 @@ def fit_data(
         "map": _map(model, graph, chosen),
         "neighbourhoods": around,
         "network": network(graph, chosen, order, held=[layer["name"] for layer in around]) if chosen.size else None,
-        "why": why(model, seen, chosen, reasons),
-        "leading_groups": leading_groups(reasons, seen, classes),
+        "why": why(model, seen, chosen, why_so),
+        "leading_groups": leading_groups(why_so, seen, classes),
         "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
     }
 

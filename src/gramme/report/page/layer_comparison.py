@@ -23,7 +23,6 @@ from .html import for_templates
 
 # Which layers are alike: the correlation of two layers over all pairs of nodes.
 
-
 MAX_PRODUCTS = 3_000_000
 """Products of two memberships or edges that are taken; beyond them nodes are sampled."""
 

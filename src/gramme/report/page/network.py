@@ -126,7 +126,6 @@ def _standing(layer: Layer) -> dict[str, Any]:
 
 # The network on the pages of ranks and links: nodes by rank, or with the links that are proposed.
 
-
 MAX_PLAIN_NODES = 20_000
 """Nodes that such a page draws; of more, those that it speaks of and a random sample."""
 MAX_PROPOSED = 50

@@ -1,4 +1,4 @@
-"""Which groups of a layer mattered: the venues, the terms, the answers through which most of the predictions came.
+"""What the page of a fit holds of each node: its row, its neighbours, why it is predicted so, and the leading groups.
 
 Why a node is predicted as it is adds up over the groups it is in (:mod:`gramme.methods.explain`). Added up over the
 nodes, without regard to sign, that says how much of all log-odds came through a group. With regard to sign it says for
@@ -25,7 +25,7 @@ from gramme.methods import NodeClassifier
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.methods.contributions import GROUPS, NEIGHBOURS
-from gramme.methods.explain import Part, Reasons, reasons
+from gramme.methods.explain import Part, Reasons
 
 from .html import pack_floats, pack_integers, pack_shares, shorten
 
@@ -48,34 +48,20 @@ UNLABELLED, LEARNED, HELD_OUT = 0, 1, 2
 class NodeTable:
     """One row per node of the graph, all as arrays in node order.
 
-    Attributes
-    ----------
-    names : list of str
-    labels : list of str
-        The distinct labels, classes first.
-    label, predicted, judged : array of int
-        Positions among ``labels``, counted from 1; 0 for none. ``judged`` is what a model predicts that had not learned
-        from the node's label.
-    use : array of int
-        0 without label, 1 learned from, 2 held out.
-    probability : array of float
-        Of the predicted class.
-    judged_probability, own : array of float
-        The probability that this model gives to what it predicts, and to the node's own label.
-    doubtful : array of bool
-        Whether the label looks wrong: then ``judged`` is suggested in its place.
+    Labels are positions among ``labels``, counted from 1; 0 for none. ``judged`` is what a model predicts that had not
+    learned from the node's label.
     """
 
     names: list[str]
-    labels: list[str]
+    labels: list[str]  # the distinct ones, classes first
     label: NDArray[np.int64]
     predicted: NDArray[np.int64]
-    use: NDArray[np.int64]
-    probability: NDArray[np.float64]
+    use: NDArray[np.int64]  # 0 without label, 1 learned from, 2 held out
+    probability: NDArray[np.float64]  # of the predicted class
     judged: NDArray[np.int64]
     judged_probability: NDArray[np.float64]
-    own: NDArray[np.float64]
-    doubtful: NDArray[np.bool_]
+    own: NDArray[np.float64]  # the probability that the same model gives to the node's own label
+    doubtful: NDArray[np.bool_]  # whether the label looks wrong: then ``judged`` is suggested in its place
 
     def learned_labels(self) -> NDArray[np.object_]:
         """The labels that were learned from, None elsewhere."""
@@ -187,9 +173,7 @@ def node_table(
     )
 
 
-# Who is near whom in each layer, and how much each is attended to, in a form small enough for a
-# page.
-
+# Who is near whom in each layer, and how much each is attended to, in a form small enough for a page.
 
 MAX_NODE_LAYERS = 1_000_000
 """Nodes times layers that a page holds; of more layers, the most important ones."""
@@ -312,20 +296,11 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
     }
 
 
-# Why each node is predicted as it is, in a form small enough for a page: the parts of its
-# log-odds.
-
+# Why each node is predicted as it is, in a form small enough for a page: the parts of its log-odds.
 
 MAX_THROUGH_PER_PART = 6
 """Neighbours and groups of a node that a page holds for each ingredient."""
 MAX_PAGE_THROUGH = 200_000  # of all nodes together
-
-
-def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> Reasons | None:
-    """Why the nodes that a page shows are predicted as they are; None without nodes, or with one class only."""
-    if not chosen.size or len(model.classes_) < 2:
-        return None
-    return reasons(model, graph, chosen)
 
 
 def why(model: NodeClassifier, graph: MultilayerGraph, chosen: Places, found: Reasons | None) -> dict[str, Any] | None:
