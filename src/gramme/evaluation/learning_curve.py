@@ -74,7 +74,7 @@ def learning_curve(
     if count < MIN_LABELS:
         raise DataError(f"a learning curve needs {MIN_LABELS} labels, not {count}")
     bare = graph.replace(labels=None)
-    weights = learned_layer_weights(bare).to_dict()
+    weights: Any = learned_layer_weights(bare).to_dict()
     random = np.random.default_rng(random_state)
     sizes = sorted({max(3, round(share * count)) for share in SHARES})
     wrong = np.full((len(sizes), divisions), np.nan)

@@ -311,9 +311,9 @@ def _nearest(adjacency: sp.csr_array, by_root: Floats, starts: Ints, each: int) 
     nodes = adjacency.shape[0]
     length = np.diff(adjacency.indptr)
     if length.max(initial=0) > MAX_NEIGHBOURS:
-        kept = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
-        ends = np.repeat(np.arange(nodes), length)[kept], adjacency.indices[kept]
-        adjacency = sp.csr_array((adjacency.data[kept], ends), shape=adjacency.shape)
+        early = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
+        ends = np.repeat(np.arange(nodes), length)[early], adjacency.indices[early]
+        adjacency = sp.csr_array((adjacency.data[early], ends), shape=adjacency.shape)
     scaled: Any = sp.csr_array(adjacency @ sp.diags_array(by_root)).astype(np.float32)
     if nodes <= MAX_DENSE_NODES and scaled.nnz > DENSE_SHARE * nodes**2:
         scaled = scaled.toarray()
