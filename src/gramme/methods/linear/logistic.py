@@ -116,7 +116,9 @@ def minimised(
         for step, change, curvature in reversed(kept):
             weights.append(float(step @ direction) / curvature)
             daxpy(change, direction, a=-weights[-1])
-        direction *= kept[-1][2] / float(kept[-1][1] @ kept[-1][1]) if kept else 1 / max(np.linalg.norm(slope), 1e-300)
+        # as curved as along the last step; before there is one, a step of length 1
+        last = kept[-1] if kept else None
+        direction *= last[2] / float(last[1] @ last[1]) if last else 1 / max(float(np.linalg.norm(slope)), 1e-300)
         for (step, change, curvature), weight in zip(kept, reversed(weights), strict=True):
             daxpy(step, direction, a=weight - float(change @ direction) / curvature)
         descent, length = float(slope @ direction), 1.0
@@ -211,7 +213,7 @@ def fitted_regression(
         if labels >= ENOUGH_LABELS:
             best = minimised(loss_and_gradient, begin, max_iter, LEAST_LOSS_GAIN)
         else:
-            options = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": LEAST_GAIN}
+            options: Any = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": LEAST_GAIN}
             best = minimize(loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
     best = best.reshape(columns + 1, -1)
     if two:

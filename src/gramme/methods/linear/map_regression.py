@@ -168,7 +168,7 @@ def fitted_maps(
         if codes.size >= ENOUGH_LABELS:
             found = minimised(problem.loss_and_gradient, problem.packed(start), max_steps, LEAST_LOSS_GAIN)
         else:
-            options = {"maxiter": max_steps, "gtol": 1e-7, "ftol": LEAST_LOSS_GAIN, "maxcor": 8}
+            options: Any = {"maxiter": max_steps, "gtol": 1e-7, "ftol": LEAST_LOSS_GAIN, "maxcor": 8}
             begin = problem.packed(start)
             found = minimize(problem.loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
     return problem.maps(found)

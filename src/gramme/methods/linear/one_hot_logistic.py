@@ -71,10 +71,13 @@ def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], see
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(EM_STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
-        # of many labels only some were taken, which leave most columns empty
-        used = np.unique(table.indices) if many else slice(None)
-        coefficients = np.zeros((table.shape[1], found.size))
-        coefficients[used], intercept = regression(table[:, used] if many else table, codes, found.size, 1.0, max_iter)
+        if many:  # only some labels were taken, which leave most columns empty
+            used = np.unique(table.indices)
+            coefficients = np.zeros((table.shape[1], found.size))
+            some_columns = sp.csr_array(table[:, used])
+            coefficients[used], intercept = regression(some_columns, codes, found.size, 1.0, max_iter)
+        else:
+            coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
         chances = class_shares(table, coefficients, intercept)
         squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
         spread, directions = _posterior(table, counts, chances)
