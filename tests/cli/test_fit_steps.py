@@ -437,4 +437,4 @@ def test_rows_that_share_nothing_are_strangers(incomes: Path, capsys: pytest.Cap
     assert run("fit", incomes, *OPTIONS, "--out", folder) == 0
     pd.DataFrame({"id": ["p", "q"], "job": ["k", "l"], "city": ["u", "v"]}).to_csv(new, index=False)
     assert run("predict", folder, new, "--out", incomes.parent / "p.csv") == 2
-    assert "none of the 2 nodes can be told from another" in capsys.readouterr().err
+    assert "none of the 2 nodes can be distinguished" in capsys.readouterr().err

@@ -209,7 +209,7 @@ class Ranges:
         low, value, high = (table[column].astype(float) for column in ("low", "predicted", "high"))
         codes, half = self.of(value), (high - low) / 2
         known = (table["known"] != "").to_numpy()
-        shown = [rough_number(one) for one in value]
+        shown = [number_within(one, wide) for one, wide in zip(value, half, strict=True)]
         interval = [
             f"{number_within(one - wide, wide)} to {number_within(one + wide, wide)}"
             if np.isfinite(wide)

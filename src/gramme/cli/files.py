@@ -63,7 +63,7 @@ def convert(
         None, metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
     ),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
-    target_format: str | None = typer.Option(None, "--to", help="Format to write where the name does not tell."),
+    target_format: str | None = typer.Option(None, "--to", help="Format to write where the name does not say it."),
     parts: int | None = typer.Option(
         None,
         "--parts",

@@ -412,7 +412,7 @@ def write_predictions(
     what = "no neighbour, group or feature with what the model learned from"
     if strangers == nodes and nodes and not allow_unknown:
         raise DataError(
-            f"none of the {nodes:,} nodes can be told from another: they share {what}, so all would get much the same "
+            f"none of the {nodes:,} nodes can be distinguished: they share {what}, so all would get much the same "
             "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
         )
     if strangers:

@@ -96,7 +96,7 @@ Coverage = Annotated[
     ),
 ]
 CoverageByClass = Annotated[
-    bool, typer.Option("--coverage-by-class", help="Keep the promise of --coverage in every class.")
+    bool, typer.Option("--coverage-by-class", help="Reach --coverage in every class separately.")
 ]
 _FILES = "Reading"
 _TABLES = "Tables and attributes of nodes"
@@ -119,9 +119,7 @@ class Reading:
     ] = None
     labels_format: Annotated[str | None, _option("--labels-format", help="What that file is: list or pairs.")] = None
     label: Annotated[str | None, _option("--label", help="The column or attribute of nodes that is the label.")] = None
-    source_format: Annotated[str | None, _option("--from", help="Format of the file where its name does not tell.")] = (
-        None
-    )
+    source_format: Annotated[str | None, _option("--from", help="Format of the file where its name says none.")] = None
     no_header: Annotated[bool, _option("--no-header", help="The first line of a list of edges is an edge already.")] = (
         False
     )
