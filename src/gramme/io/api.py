@@ -111,23 +111,19 @@ def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | N
 
 def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
     """The files that are layers; plain text only where there is nothing else, since a text may be about the others."""
-    found = [each for each in sorted(paths) if _could_be_layer(each, options)]
+    taken = [Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))]
+    endings = tuple(ending for each in FORMATS.values() for ending in each.endings)
+    found = [
+        path
+        for path in sorted(paths)
+        if path.is_file()
+        and path.name.lower().endswith(endings)
+        and not path.name.startswith((".", "~$"))
+        and not any(one.exists() and one.samefile(path) for one in taken)
+        and not any(f".{table}." in path.name.lower() for table in COMPANIONS)
+    ]
     others = [each for each in found if find_format(each).name != TEXT_NAME]
     return others or [each for each in found if not each.name.lower().startswith(_ABOUT)]
-
-
-def _could_be_layer(path: Path, options: ReadOptions) -> bool:
-    """Whether a file of a folder is one of its layers: of a known format, and none that belongs to another."""
-    name = path.name.lower()
-    if not path.is_file() or name.startswith((".", "~$")):
-        return False
-    taken = [Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))]
-    if any(one.exists() and one.samefile(path) for one in taken):
-        return False
-    if any(f".{table}." in name for table in COMPANIONS):
-        return False
-    endings = [ending for each in FORMATS.values() for ending in each.endings]
-    return name.endswith(tuple(endings))
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:

@@ -58,12 +58,28 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
         parsed.nodes is None and options.nodes is None and options.labels is None
     ):
         raise FileFormatError("there are no edges in the file", file=path)
-    met = _met_nodes(parsed)
-    _take_nodes_file(parsed, options)
+    # the nodes of edges, memberships and layers
+    met = parsed.rows.nodes
+    others = [*(groups.nodes for groups in parsed.groups.values()), *parsed.present.values()]
+    if any(others):
+        met = in_order(name for names in (met, *others) for name in names)
+    if options.nodes is not None:  # a table of all nodes that the user names beside the file
+        table = read_attributes(Path(options.nodes), options.encoding)
+        column = name_column(table, set(met), options)
+        parsed.nodes, parsed.nodes_file = table.names(column), table.path
+        stated_labels = table.labels(parsed.nodes, options.label)
+        parsed.labels = parsed.labels if stated_labels is None else stated_labels
+        take_columns(parsed, table, {column, options.label or LABEL_COLUMN}, options)
+        parsed.files.append(table.path)
     facts = _node_facts(parsed, options, met)
     if facts.labels is not None:
         facts.labels = settle_labels(facts.labels, options)
-    _take_groups(parsed, facts)
+    # attributes of nodes as further membership layers, under names that no other layer has
+    groups = dict(parsed.groups)
+    known = {*(parsed.layers or ()), *(parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])), *groups}
+    for name, members in facts.groups.items():
+        groups[name if name not in known else f"{name} (attribute)"] = members
+    parsed.groups = groups
     if not parsed.rows.whole:
         tell_of_twins(facts.nodes, "names", "nodes")
     layers, couplings = _layers(parsed, options, facts.nodes)
@@ -117,28 +133,6 @@ def _guarded(path: Path, make: Any) -> Any:
         raise FileFormatError(str(error), file=path) from error
 
 
-def _met_nodes(parsed: Parsed) -> list[str]:
-    """The nodes of edges, memberships and layers, in order."""
-    others = [groups.nodes for groups in parsed.groups.values()] + list(parsed.present.values())
-    if not any(others):
-        return parsed.rows.nodes
-    return in_order(name for names in (parsed.rows.nodes, *others) for name in names)
-
-
-def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
-    """A table of all nodes that the user names beside the file."""
-    if options.nodes is None:
-        return
-    path = Path(options.nodes)
-    table = read_attributes(path, options.encoding)
-    column = name_column(table, set(_met_nodes(parsed)), options)
-    parsed.nodes, parsed.nodes_file = table.names(column), path
-    labels = table.labels(parsed.nodes, options.label)
-    parsed.labels = parsed.labels if labels is None else labels
-    take_columns(parsed, table, {column, options.label or LABEL_COLUMN}, options)
-    parsed.files.append(path)
-
-
 def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFacts:
     nodes = met if parsed.nodes is None else parsed.nodes
     if parsed.nodes is not None:
@@ -159,16 +153,6 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
         found.features = facts.features
     found.groups, found.masks = {**facts.groups, **found.groups}, {**facts.masks, **found.masks}
     return found
-
-
-def _take_groups(parsed: Parsed, facts: NodeFacts) -> None:
-    """Attributes of nodes as further membership layers, under names that no other layer has."""
-    groups = dict(parsed.groups)
-    met = parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])
-    known = {*(parsed.layers or ()), *met, *groups}
-    for name, members in facts.groups.items():
-        groups[name if name not in known else f"{name} (attribute)"] = members
-    parsed.groups = groups
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:

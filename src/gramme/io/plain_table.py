@@ -47,7 +47,11 @@ def read_table(
     ending = path.suffix.lower()
     marks = unknown_marks(missing, keep_na=keep_na)
     if ending in PARQUET:
-        table = _pandas(read_arrow(path), path)
+        arrow_table = read_arrow(path)
+        try:
+            table = arrow_table.to_pandas()
+        except Exception as error:  # pyarrow raises many kinds for dates and times out of range
+            raise FileFormatError(f"a column cannot be read: {error}", file=path) from None
     elif ending == ".xlsx":
         table = _excel(path)
     elif ending in ENDINGS:
@@ -224,15 +228,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
-
-
-def _pandas(table: Any, path: Path) -> pd.DataFrame:
-    """An Arrow table as pandas has it; dates may be beyond what it can hold."""
-    try:
-        found: pd.DataFrame = table.to_pandas()
-    except Exception as error:  # pyarrow raises many kinds for dates and times out of range
-        raise FileFormatError(f"a column cannot be read: {error}", file=path) from None
-    return found
 
 
 def _excel(path: Path) -> pd.DataFrame:

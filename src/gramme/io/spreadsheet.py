@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,24 +58,22 @@ def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
                     raise FileFormatError(
                         "it has far more cells than it spells out; delete those far from the others", file=path
                     )
-                _check_digits(row, f"sheet {sheet.title!r}, row {number}", path)
+                # whole numbers that Excel has rounded: ids so long may have become one another's
+                numbers = [value for value in row if isinstance(value, (int, float))]
+                rounded = next((one for one in numbers if _FIRST_ROUNDED <= abs(one) < _FIRST_BEYOND_IDS), None)
+                if rounded is not None:
+                    raise FileFormatError(
+                        f"sheet {sheet.title!r}, row {number}: the number {rounded:.0f} is too long for Excel, which "
+                        "keeps 15 digits, so that different ids may have become the same; write ids as text, or in a "
+                        "CSV file",
+                        file=path,
+                    )
                 rows.append(row)
             yield str(sheet.title), rows
     except (MemoryError, FileFormatError):
         raise
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
-
-
-def _check_digits(row: Sequence[Any], where: str, path: Path) -> None:
-    """Refuse whole numbers that Excel has rounded: ids so long may have become one another's."""
-    for value in row:
-        if isinstance(value, (int, float)) and _FIRST_ROUNDED <= abs(value) < _FIRST_BEYOND_IDS:
-            raise FileFormatError(
-                f"{where}: the number {value:.0f} is too long for Excel, which keeps 15 digits, so that different ids "
-                "may have become the same; write ids as text, or in a CSV file",
-                file=path,
-            )
 
 
 def _unpacked_size(data: bytes, path: Path) -> int:
