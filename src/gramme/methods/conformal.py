@@ -233,13 +233,16 @@ class PredictionSetMixin:
 
     def _learned_from(self) -> KnownLabels:
         """The labels of the fit."""
+        model, nodes = self._as_model(), np.flatnonzero(self.labelled_)
+        weights = vars(model).get("_label_weights")
+        known = KnownLabels(nodes, self._codes_at(nodes), model.classes_)
+        return known if weights is None else replace(known, weights=weights[nodes])
+
+    def _codes_at(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The classes of some labelled nodes, as positions among all classes."""
         model = self._as_model()
         codes = {label: place for place, label in enumerate(model.classes_.tolist())}
-        mine = [codes[label] for label in model.transduction_[self.labelled_].tolist()]
-        nodes = np.flatnonzero(self.labelled_)
-        weights = vars(model).get("_label_weights")
-        known = KnownLabels(nodes, np.array(mine, dtype=np.int64), model.classes_)
-        return known if weights is None else replace(known, weights=weights[nodes])
+        return np.array([codes[label] for label in model.transduction_[nodes].tolist()], dtype=np.int64)
 
     def out_of_half(self) -> OutOfFold | None:
         """What models of half of the training labels say about those that were predicted by folds.

@@ -75,20 +75,9 @@ def refit_for_folds(
 ) -> Floats:
     """Predict each label by a copy of a fitted model that has not seen the label's fold: one further fit per fold.
 
-    Parameters
-    ----------
-    model : NodeClassifier
-        Fitted on all the known labels.
-    graph : MultilayerGraph
-    known : KnownLabels
-    fold : array of int, shape (labelled,)
-        The fold of each label; -1 for labels that are in none and not asked about.
-
-    Returns
-    -------
-    array, shape (labelled, classes)
-        Class frequencies where only one class is left outside a fold; NaN for labels in no fold, and where an interrupt
-        (Ctrl-C) came first.
+    The model was fitted on all the known labels; the fold is -1 for labels that are in none and not asked about.
+    Returns (labels, classes): class frequencies where only one class is left outside a fold; NaN for labels in no fold,
+    and where an interrupt (Ctrl-C) came first.
     """
     classes = len(known.classes)
     found = np.full((known.nodes.size, classes), np.nan)

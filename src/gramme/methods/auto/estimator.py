@@ -68,15 +68,7 @@ class MixtureEstimator(GraphEstimator):
     ) -> list[Floats]:
         """Fit ``models_``, and return what each says about labels of folds that it has not seen.
 
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        known : KnownLabels or KnownNumbers
-        fold : array of int, shape (labelled,)
-            -1 for labels that are not tested.
-        seed : int
-        quick_fold : array of int, optional
-            The folds for ingredients that are not slow; the same if not given.
+        The fold is -1 for labels that are not tested; ingredients that are not slow may have folds of their own.
         """
         began = time.perf_counter()
         budget = None if self.budget is None else Duration().check("budget", self.budget)

@@ -35,22 +35,11 @@ MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What an ingredient is made from.
+    """What an ingredient is made from."""
 
-    Attributes
-    ----------
-    settings : mapping of str to object
-        The parameters of the mixture.
-    names : tuple of str
-        All ingredients of this mixture.
-    labels : int
-        How many labels there are to learn from.
-    seed : int
-    """
-
-    settings: Mapping[str, Any]
-    names: tuple[str, ...]
-    labels: int
+    settings: Mapping[str, Any]  # the parameters of the mixture
+    names: tuple[str, ...]  # all ingredients of this mixture
+    labels: int  # how many there are to learn from
     seed: int
 
 

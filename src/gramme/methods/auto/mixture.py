@@ -30,18 +30,9 @@ def mixture_weights(
 ) -> Floats:
     """The most probable weights of a mixture, summing to 1.
 
-    Parameters
-    ----------
-    own : array, shape (labels, ingredients)
-        The probability each ingredient gave to the right class of a label it had not seen.
-    pseudo_labels : sequence of float
-        How many labels each ingredient is credited with beforehand.
-    steps : int
-    label_weights : array, shape (labels,), optional
-        How much each label counts; alike if not given.
+    ``own`` is the probability that each ingredient gave to the right class of a label it had not seen, (labels,
+    ingredients), ``pseudo_labels`` how many labels each is credited with beforehand.
 
-    Examples
-    --------
     >>> surer = np.array([[0.9, 0.5]] * 50)
     >>> mixture_weights(surer, [1, 1]).round(1)
     array([1., 0.])
@@ -70,15 +61,8 @@ def cross_fitted(
 ) -> Floats:
     """What the mixture says about each label if ingredients, weights and exponent have not seen its fold.
 
-    Parameters
-    ----------
-    parts : sequence of arrays, shape (labels, classes)
-        What each ingredient says about labels it had not seen.
-    codes, fold : array of int, shape (labels,)
-    counted : array of bool, shape (labels,)
-        The labels that weights and exponent are learned from.
-    pseudo_labels, label_weights
-        As for :func:`mixture_weights`.
+    ``parts`` is what each ingredient says about labels it had not seen, (labels, classes); weights and exponent are
+    learned from the labels that are ``counted``.
     """
     found = np.empty_like(parts[0])
     # of so many labels, those of one fold hardly change a handful of weights

@@ -28,6 +28,7 @@ from gramme._types import Floats, Ints
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
+from gramme.methods.linear.one_hot import LayerColumns
 from gramme.methods.persistence import Learned, SavedField, Sizes, plain_name, unique_names
 from gramme.methods.prepare import given_columns, given_features
 
@@ -59,15 +60,9 @@ def numbers_of(graph: MultilayerGraph) -> Floats:
 
 @dataclass(frozen=True)
 class KnownTargets:
-    """What statistics count of the labels: for each labelled node its fold and a row of numbers.
+    """What statistics count of the labels: for each labelled node its fold, a row of numbers, and how much it counts.
 
-    Attributes
-    ----------
-    nodes, fold : array of int, shape (labels,)
-    rows : array, shape (labels, targets)
-        One column for each class, or for the second of two; or the numbers of a regression.
-    weights : array, shape (labels,)
-        How much each label counts.
+    A row has one column for each class, or for the second of two; or the number of a regression.
     """
 
     nodes: Ints
@@ -84,36 +79,18 @@ class KnownTargets:
 
 @dataclass(frozen=True)
 class LayerStatistics:
-    """What is known of the groups of a layer, or of the neighbours where it has edges.
-
-    Attributes
-    ----------
-    layer : str
-    kind : {"groups", "edges"}
-    names : Index
-        Of the groups or neighbours, called places in what follows.
-    indicators : bool
-        Whether each group is a column by itself; nothing else is then known.
-    size : array, shape (places,)
-        Nodes of each group.
-    targets, labels : array, shape (places, folds, targets) and (places, folds)
-        The sum of the targets of labelled nodes of each place and fold, and how many they are.
-    means : array, shape (places, numbers)
-        The mean of each number.
-    starts, values : arrays, shape (numbers, places + 1) and (..., )
-        The different values of each number in each group, sorted; none where nodes are in several groups.
-    """
+    """What is known of the groups of a layer, or of the neighbours where it has edges; both are called places."""
 
     layer: str
     kind: str
     names: pd.Index
-    indicators: bool
-    size: Floats
-    targets: Floats
-    labels: Floats
-    means: Floats
-    starts: Ints
-    values: Floats
+    indicators: bool  # whether each group is a column by itself; nothing else is then known
+    size: Floats  # nodes of each group
+    targets: Floats  # sums over the labelled nodes of each place, (places, folds, targets), ...
+    labels: Floats  # ... and how many they are, (places, folds)
+    means: Floats  # of each number, (places, numbers)
+    starts: Ints  # (numbers, places + 1): where in ``values`` those of a group begin
+    values: Floats  # the different ones of each number in each group, sorted; none where nodes are in several groups
 
     @classmethod
     def learned(
@@ -129,7 +106,7 @@ class LayerStatistics:
         targets = np.zeros((len(names), folds, known.rows.shape[1]))
         labels = np.zeros((len(names), folds))
         # a neighbour is a place of its own, with its own label and numbers
-        where = _transposed(matrix) if layer.made_of == "groups" else None
+        where = sp.csr_array(matrix.T.tocsr()) if layer.made_of == "groups" else None
         for fold in range(folds):
             mine = known.fold == fold
             rows = np.column_stack([known.rows[mine], np.ones(int(mine.sum()))]) * known.weights[mine, None]
@@ -147,20 +124,7 @@ class LayerStatistics:
 
     def matrix(self, graph: MultilayerGraph) -> sp.csr_array:
         """The nodes of a graph by the places that are known."""
-        layer = graph.layers[self.layer]
-        if layer.made_of != self.kind:
-            raise DataError(
-                f"the layer {self.layer!r} has {layer.made_of} here; the model was fitted on one with {self.kind}"
-            )
-        full, names = layer.columns(graph.nodes)
-        if names.equals(self.names):
-            return full.astype(np.float64)
-        places = names.get_indexer(self.names)
-        known = np.flatnonzero(places >= 0)
-        chosen = full[:, places[known]].tocoo()
-        return sp.csr_array(
-            (chosen.data.astype(np.float64), (chosen.row, known[chosen.col])), shape=(graph.num_nodes, len(self.names))
-        )
+        return LayerColumns(self.layer, self.kind, self.names).matrix(graph).astype(np.float64)
 
     def columns(self, graph: MultilayerGraph, numbers: Floats, fold: Ints, mean: Floats) -> Iterator[Floats]:
         """Blocks of columns for the nodes of a graph; ``fold`` is -1 for nodes without a label."""
@@ -226,22 +190,11 @@ class LayerStatistics:
 
 @dataclass(frozen=True)
 class GroupStatistics:
-    """The columns of a graph: its numbers, then those of each layer.
+    """The columns of a graph: its numbers, then those of each layer."""
 
-    Attributes
-    ----------
-    numbers : list of str
-        The names of the numbers.
-    targets : list of str
-        What a frequency is of, in words.
-    mean : array, shape (targets,)
-        The frequencies among all labels.
-    layers : list of LayerStatistics
-    """
-
-    numbers: list[str]
-    targets: list[str]
-    mean: Floats
+    numbers: list[str]  # their names
+    targets: list[str]  # what a frequency is of, in words
+    mean: Floats  # frequencies among all labels
     layers: list[LayerStatistics]
 
     @classmethod
@@ -285,10 +238,6 @@ class GroupStatistics:
         for layer in self.layers:
             found += [layer.layer] * len(layer.titles(self.numbers, self.targets))
         return found
-
-
-def _transposed(matrix: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array(matrix.T.tocsr())
 
 
 def _at_places(where: sp.csr_array | None, nodes: Ints, rows: Floats, places: int) -> Floats:

@@ -54,21 +54,11 @@ class Growth(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """What trees learn: a class or a number for each row.
+    """What trees learn: a class or a number for each row."""
 
-    Attributes
-    ----------
-    values : array, shape (rows,)
-        The numbers of classes, or numbers.
-    classes : int
-        How many classes there are; 0 for numbers.
-    weights : array, shape (rows,), optional
-        How much each row counts; alike if not given.
-    """
-
-    values: NDArray[Any]
-    classes: int = 0
-    weights: Floats | None = None
+    values: NDArray[Any]  # the numbers of classes, or numbers
+    classes: int = 0  # how many there are; 0 for numbers
+    weights: Floats | None = None  # how much each row counts
 
     @property
     def outputs(self) -> int:
@@ -90,37 +80,19 @@ class Target:
 
 @dataclass(frozen=True)
 class BoostedTrees:
-    """Trees whose leaves add up to scores, all nodes behind each other.
+    """Trees whose leaves add up to scores, all nodes behind each other."""
 
-    Attributes
-    ----------
-    base : array of float, shape (outputs,)
-        The scores before any tree.
-    roots, output : array of int, shape (trees,)
-        Where each tree begins, and the score that it adds to.
-    column, left, right : array of int, shape (nodes,)
-        The column that a node asks about and where its answers lead; -1 for a leaf.
-    threshold, value : array of float, shape (nodes,)
-        Go left up to the threshold; what a leaf adds.
-    expected : array of float, shape (nodes,)
-        The mean of what the leaves below a node add, over the labels that came there.
-    missing_left : array of uint8, shape (nodes,)
-        Whether NaN goes left.
-    gain : array of float, shape (columns,)
-        By how much splits on each column lowered the loss.
-    """
-
-    base: Floats
-    roots: Ints
-    output: Ints
-    column: Ints
-    left: Ints
+    base: Floats  # the scores before any tree
+    roots: Ints  # where each tree begins
+    output: Ints  # the score that each tree adds to
+    column: Ints  # that a node asks about; -1 for a leaf
+    left: Ints  # where its answers lead; -1 for a leaf
     right: Ints
-    threshold: Floats
-    value: Floats
-    expected: Floats
-    missing_left: NDArray[np.uint8]
-    gain: Floats
+    threshold: Floats  # go left up to it
+    value: Floats  # what a leaf adds
+    expected: Floats  # the mean of what the leaves below a node add, over the labels that came there
+    missing_left: NDArray[np.uint8]  # whether NaN goes left
+    gain: Floats  # by how much splits on each column lowered the loss
 
     @classmethod
     def fitted(cls, rows: Floats, target: Target, growth: Growth, seed: int) -> BoostedTrees:
@@ -179,16 +151,10 @@ class BoostedTrees:
         return found
 
     def contributions(self, rows: Floats, direction: Floats) -> Floats:
-        """What each column adds to a sum of a row's scores, (rows, columns).
+        """What each column adds to a sum of a row's scores, each by ``direction``, (rows, columns).
 
         A step from a node to one below adds the difference of what is to be expected there, for the column that was
         asked about. With the same sum of the scores before any step, these add up to the sum of the scores.
-
-        Parameters
-        ----------
-        rows : array, shape (rows, columns)
-        direction : array, shape (rows, outputs)
-            How much each score counts in the sum.
         """
         found: Floats = _by_column(
             np.ascontiguousarray(rows, dtype=np.float64),
@@ -217,17 +183,9 @@ class BoostedTrees:
 
 
 def chosen_growth(rows: Floats, target: Target, fold: Ints, seed: int, size: TreeSize | None = None) -> Growth:
-    """The size and number of trees with the least loss on labels they have not seen.
+    """The size and number of trees with the least loss on labels they have not seen, by the fold of each label.
 
-    Parameters
-    ----------
-    rows : array, shape (labels, columns)
-    target : Target
-    fold : array of int, shape (labels,)
-        The fold of each label; the first fold alone is tested where there are very many labels.
-    seed : int
-    size : TreeSize, optional
-        The size of the trees; chosen as well if not given.
+    Where there are very many labels the first fold alone is tested. The size is chosen only if it is not given.
     """
     many = target.values.size >= MANY_LABELS
     losses: dict[TreeSize, Floats] = {}

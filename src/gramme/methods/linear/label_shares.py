@@ -336,9 +336,7 @@ class LabelShares(NodeClassifier):
     @property
     def known_codes(self) -> NDArray[np.int64]:
         """The class of each labelled node, as a position among the classes."""
-        number = {label: code for code, label in enumerate(self.classes_.tolist())}
-        labels = self.transduction_[self.known_].tolist()
-        return np.array([number[label] for label in labels], dtype=np.int64)
+        return self._codes_at(self.known_)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         around, context = self._around(graph)

@@ -90,22 +90,11 @@ def minimised(
 ) -> Floats:
     """Where a convex function is least, by L-BFGS, each step shortened until it gains.
 
-    For many variables: scipy's L-BFGS-B, which minds bounds, takes several times as long for as many steps.
+    For many variables: scipy's L-BFGS-B, which minds bounds, takes several times as long for as many steps. It ends
+    when a step gains less than a share of the loss or of 1, whichever is more.
 
-    Parameters
-    ----------
-    loss_and_gradient : callable
-    start : array
-    max_steps : int
-    least_gain : float
-        Of a step, as a share of the loss or of 1, whichever is more.
-
-    References
-    ----------
     J. Nocedal, "Updating Quasi-Newton Matrices with Limited Storage", Mathematics of Computation 35, 1980.
 
-    Examples
-    --------
     >>> minimised(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 20, 1e-9).round(3)
     array([3., 3.])
     """
@@ -153,26 +142,14 @@ def fitted_regression(
 ) -> tuple[Floats, Floats]:
     """Coefficients (columns, classes) and intercepts of a logistic regression; the first of two classes has zeros.
 
-    With n labels, minimises what scikit-learn's ``LogisticRegression`` does, by the same steps and to the same
-    precision, but without its checks: those of one call take longer than the regression of a few labels. With many
-    labels it ends earlier.
+    With n labels of two classes at least, minimises what scikit-learn's ``LogisticRegression`` does with C =
+    ``strength``, by the same steps and to the same precision, but without its checks: those of one call take longer
+    than the regression of a few labels. With many labels it ends earlier.
 
         mean over labels of log sum_c exp(x w_c + b_c) - (x w_y + b_y)   +   sum of w^2 / (2 C n)
 
-    A regression that has not quite settled after ``max_iter`` steps is good enough: the penalty keeps it near.
-
-    Parameters
-    ----------
-    rows : array, shape (labels, columns)
-    codes : array of int
-        The class of each label; two classes at least.
-    strength : float
-        Inverse strength of the penalty, C in scikit-learn.
-    max_iter : int
-    start : tuple of arrays, optional
-        The coefficients and intercepts of a regression of the same classes with a similar penalty, to begin at.
-    weights : array, shape (labels,), optional
-        How much each label counts in the mean; alike if not given.
+    A regression that has not quite settled after ``max_iter`` steps is good enough: the penalty keeps it near. It may
+    begin at the coefficients and intercepts of one with a similar penalty; ``weights`` count labels in the mean.
     """
     labels, columns = rows.shape
     if not isinstance(rows, np.ndarray) and labels * columns <= MAX_DENSE_NUMBERS:

@@ -65,17 +65,7 @@ class Maps(NamedTuple):
 
 @dataclass(frozen=True)
 class MapTable:
-    """A table of blocks.
-
-    Attributes
-    ----------
-    length : int
-        Rows.
-    blocks : sequence of Block
-        Numbers that are mapped to the classes.
-    log_odds : sequence of Block
-        Of shape (rows, classes) each, which count with one weight.
-    """
+    """A table of blocks: those that are mapped to the classes, and log-odds, (rows, classes), with a weight each."""
 
     length: int
     blocks: Sequence[Block]
@@ -145,22 +135,9 @@ def fitted_maps(
 ) -> Maps:
     """The maps under which some labels are most probable, given the penalty.
 
-    Parameters
-    ----------
-    table : MapTable
-        Its rows are the labelled nodes.
-    codes : array of int
-        The class of each row.
-    log_prior : array, shape (classes,)
-        Scores of a node that nothing is known of.
-    penalty : float
-        Half of it times the squared coefficients is added to the loss, and times the squared distance of each weight
-        from their common one.
-    start : Maps, optional
-        Of a similar table, from which fewer steps are needed.
-    weights : array, shape (rows,), optional
-        How much each label counts; alike if not given.
-    max_steps : int, default=30
+    Half of the penalty times the squared coefficients is added to the loss, and times the squared distance of each
+    weight from their common one. The rows of the table are the labelled nodes, ``log_prior`` the scores of a node that
+    nothing is known of. From the maps of a similar table (``start``) fewer steps are needed.
     """
     problem = _Problem(table, codes, log_prior, penalty, weights)
     numbers = sum(block.values.shape[0] * block.values.shape[1] for block in table.blocks)

@@ -29,25 +29,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class NeighbourView:
-    """Whom nodes see in a layer.
-
-    Attributes
-    ----------
-    layer, direction : str
-        The layer's name, and which way it is looked at.
-    rows : array of int
-        The nodes that have neighbours here, in order.
-    matrix : CSR array, shape (rows, nodes) or (rows, groups)
-        The weights of the neighbours, or of the groups, in units of their mean.
-    members : CSR array, shape (groups, nodes), or None
-        Who is in which group.
-    """
+    """Whom nodes see in a layer."""
 
     layer: str
-    direction: str
-    rows: Ints
-    matrix: sp.csr_array
-    members: sp.csr_array | None
+    direction: str  # which way the layer is looked at
+    rows: Ints  # the nodes that have neighbours here, in order
+    matrix: sp.csr_array  # weights of neighbours or groups in units of their mean, a row for each of ``rows``
+    members: sp.csr_array | None  # who is in which group, (groups, nodes)
     groups: Ints | None = None  # the numbers of the groups in the layer
 
     @classmethod

@@ -41,21 +41,11 @@ MIN_SMOOTHED_PROBABILITY = 1e-6  # what a probability is at least, before its lo
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How predictions are smoothed.
+    """How predictions are smoothed."""
 
-    Attributes
-    ----------
-    alpha : float
-        How much of what neighbours say counts, 0 for nothing.
-    sharpness : float
-        The power that the mean is raised to.
-    weights : array, shape (layers,)
-        How much each layer counts, summing to 1.
-    """
-
-    alpha: float
-    sharpness: float
-    weights: Floats
+    alpha: float  # how much of what neighbours say counts, 0 for nothing
+    sharpness: float  # the power that the mean is raised to
+    weights: Floats  # of the layers, summing to 1
 
     def applied(self, walk: NodeWalk, shares: Floats) -> Floats:
         """Smoothed class probabilities of all nodes, from those of the regression."""
@@ -82,16 +72,7 @@ def chosen_smoothing(
 ) -> Smoothing:
     """The smoothing with the least log loss on held-out training labels; none where there is nothing to test.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    walk : NodeWalk
-        Over the graph's layers.
-    known : KnownLabels
-    fold : array of int, shape (labels,)
-        The fold of each label.
-    unseen : sequence of array, shape (nodes, classes)
-        For each fold, what a regression that has not seen its labels says about every node.
+    ``unseen`` has, for each fold, what a regression that has not seen its labels says about every node.
     """
     none = unsmoothed(graph.num_layers)
     tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1
@@ -305,7 +286,7 @@ class NeighbourhoodLogistic(LinearModel):
         """
         own = _own_features(graph)
         blocks = (1 + HOPS * graph.num_layers) ** 0.5
-        for layer, hops in enumerate(_neighbourhood_means(_walk(graph), own)):
+        for layer, hops in enumerate(_neighbourhood_means(NodeWalk(graph), own)):
             said, scales = [], []
             values = own
             for hop, (found, size) in enumerate(hops):
@@ -343,16 +324,12 @@ def numbers_needed(graph: MultilayerGraph) -> int:
 
 def _surroundings(graph: MultilayerGraph) -> Surroundings:
     """The blocks of columns side by side, each row of a block of the same length, and the walk they were made with."""
-    own, walk = _own_features(graph), _walk(graph)
+    own, walk = _own_features(graph), NodeWalk(graph)
     blocks = [own]
     for hops in _neighbourhood_means(walk, own):
         blocks += [_scaled(values) for values, _ in hops]
     table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
     return Surroundings(table, walk)
-
-
-def _walk(graph: MultilayerGraph) -> NodeWalk:
-    return NodeWalk(graph)
 
 
 def _own_features(graph: MultilayerGraph) -> torch.Tensor:

@@ -38,15 +38,8 @@ MAX_OPERATIONS = 10 * MAX_LABELS**3
 def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], seed: int, max_iter: int) -> Floats:
     """What to multiply the columns of each layer by, so that one penalty serves them all: the roots of the variances.
 
-    Parameters
-    ----------
-    layers : sequence of sparse arrays, shape (labels, columns of the layer)
-    codes : array of int, shape (labels,)
-        The class of each label.
-
-    Notes
-    -----
-    Cost: eight regressions, and as often classes x labels^3 operations, of which there are no more than 10 x 500^3.
+    The layers are sparse, (labels, columns of the layer). Cost: eight regressions, and as often classes x labels^3
+    operations, of which there are no more than 10 x 500^3.
 
     Examples
     --------

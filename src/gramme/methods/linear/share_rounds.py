@@ -57,18 +57,7 @@ MAX_KEPT_NUMBERS = 100_000_000  # of spread labels, beyond which they are comput
 
 
 class Context:
-    """What is believed of all nodes where some labels are known.
-
-    Parameters
-    ----------
-    nodes, codes : array of int
-        The known labels: positions and classes.
-    classes, num_nodes : int
-    hidden : frozenset of int
-        The folds whose labels are not known here.
-    weights : array, shape (labels,), optional
-        How much each label counts for how frequent its class is.
-    """
+    """What is believed of all nodes where some labels are known, and those of some folds are hidden."""
 
     def __init__(
         self,
@@ -125,19 +114,11 @@ class Round(NamedTuple):
 
 @dataclass
 class Surroundings:
-    """The views of a graph, and columns for single neighbours and groups.
+    """The views of a graph, and columns for single neighbours and groups."""
 
-    Attributes
-    ----------
-    joined, ways : list of NeighbourView
-        A view per layer, and per layer and direction.
-    columns : CSR array, shape (nodes, columns)
-        Rows of length 1 (or 0); a column for each neighbour or group that labelled nodes share.
-    """
-
-    joined: list[NeighbourView]
-    ways: list[NeighbourView]
-    columns: sp.csr_array
+    joined: list[NeighbourView]  # a view per layer
+    ways: list[NeighbourView]  # a view per layer and direction
+    columns: sp.csr_array  # rows of length 1 or 0; a column for each neighbour or group that labelled nodes share
     kept: dict[frozenset[int], list[Singles]] = field(default_factory=dict)
     keeps: bool = False
 
@@ -293,21 +274,11 @@ def _variance(scores: Singles, nodes: int) -> float:
 
 @dataclass
 class LearnedRounds:
-    """What was learned.
+    """What was learned."""
 
-    Attributes
-    ----------
-    rounds : list of Round
-        Fitted on all labels.
-    unseen : array, shape (labels, classes)
-        Out-of-fold predictions.
-    losses : list of float
-        The mean log loss of these after each round.
-    """
-
-    rounds: list[Round]
-    unseen: Floats
-    losses: list[float]
+    rounds: list[Round]  # fitted on all labels
+    unseen: Floats  # out-of-fold predictions, (labels, classes)
+    losses: list[float]  # the mean log loss of these after each round
 
 
 class LabelFolds(NamedTuple):
@@ -336,12 +307,7 @@ class LabelFolds(NamedTuple):
 class Chain:
     """The rounds of a set of labels: a context for each fold of them, which hides it, and one that knows them all.
 
-    Parameters
-    ----------
-    around : Surroundings
-    labels : LabelFolds
-    left_out : int or None
-        A fold that this chain never sees, if any.
+    It never sees the labels of the fold ``left_out``, if any.
     """
 
     def __init__(self, around: Surroundings, labels: LabelFolds, left_out: int | None) -> None:
@@ -412,17 +378,8 @@ def learn_rounds(
 
     With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With
     many, the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that
-    it has entered only as a neighbour's.
-
-    Parameters
-    ----------
-    around : Surroundings
-    labels : LabelFolds
-    max_rounds : int
-    penalty : float, optional
-        In place of a choice.
-    one_hot : bool, optional
-        Whether single neighbours and groups have columns, in place of a choice.
+    it has entered only as a neighbour's. ``penalty`` and ``one_hot`` (columns for single neighbours and groups) are in
+    place of a choice.
     """
     choices = (False, True) if one_hot is None else (one_hot,)
     if not around.columns.shape[1]:

@@ -57,14 +57,9 @@ last bit of every sum. Beyond this size sums are taken together, and such vector
 
 
 class LayerSteps(ABC):
-    """One layer: values of neighbours, scaled by the square roots of the degrees on both sides.
+    """One layer: values of neighbours, scaled by the square roots of the degrees on both sides."""
 
-    Attributes
-    ----------
-    scale : array, shape (nodes here,)
-    """
-
-    scale: Floats
+    scale: Floats  # of the nodes here
 
     @abstractmethod
     def product(self, values: Floats) -> Floats:
@@ -123,14 +118,9 @@ def layer_steps(graph: PartGraph, name: str) -> LayerSteps:
 
 
 class WalkInParts:
-    """N = b^(-1/2) B b^(-1/2) over all layers of a graph in parts.
+    """N = b^(-1/2) B b^(-1/2) over all layers of a graph in parts; ``root`` is b^(-1/2) of the nodes here.
 
-    Attributes
-    ----------
-    root : array, shape (nodes here,)
-        b^(-1/2).
-    first : array, shape (nodes of the whole graph,)
-        The first eigenvector: the square roots of b, of length 1.
+    ``first``, of the whole graph's nodes, is the first eigenvector: the square roots of b, of length 1.
     """
 
     def __init__(self, graph: PartGraph, weights: Mapping[str, float]) -> None:
@@ -154,7 +144,7 @@ class WalkInParts:
         return found
 
 
-def inverse_roots(degrees: Floats) -> Floats:
+def inverse_roots(degrees: NDArray[Any]) -> Floats:
     """1 / sqrt, 0 where there is nothing to divide by."""
     found: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
     return found
@@ -296,7 +286,7 @@ class WalkProfile:
         edges, members = _scaled_layers(graph, weights)
         ones = np.ones(graph.num_nodes)
         mass = edges @ ones + members @ (members.T @ ones)
-        root = _inverse_roots(mass)
+        root = inverse_roots(mass)
         scale = sp.diags_array(root)
         edges, members = sp.csr_array(scale @ edges @ scale), sp.csr_array(scale @ members)
         first = np.sqrt(mass)
@@ -353,12 +343,12 @@ class WalkProfile:
                     yield weight * steps.product(own), weight * steps.product(ones)[:, 0]
                     continue
                 both = _both_ways(layer)
-                scale = _inverse_roots(both.sum(axis=1))
+                scale = inverse_roots(both.sum(axis=1))
                 weighted = weight * scale
                 yield weighted[:, None] * (both @ (scale[:, None] * own)), weighted * (both @ scale)
             else:
                 inside = group.columns.matrix(graph)
-                weighted = weight * _inverse_roots(inside @ group.sizes)
+                weighted = weight * inverse_roots(inside @ group.sizes)
                 yield weighted[:, None] * (inside @ group.vectors.astype(np.float64)), weighted * (inside @ group.reach)
 
     def placed(self, graph: MultilayerGraph) -> Matrix:
@@ -385,12 +375,7 @@ class WalkProfile:
     def direction(self, placed: Matrix, coefficients: Floats) -> Floats:
         """Vectors (rows, dim) whose product with what a layer passes to a row is that layer's part of its score.
 
-        Parameters
-        ----------
-        placed : array, shape (rows, dim)
-            Of :meth:`placed`.
-        coefficients : array, shape (rows, columns of the table)
-            What each row's columns are multiplied with.
+        The rows are those of :meth:`placed`, the coefficients what each row's columns of the table are multiplied with.
         """
         total = np.zeros((len(placed), self.values.size))
         for block, steps in zip(np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True):
@@ -410,11 +395,11 @@ class WalkProfile:
             group, weight = self.groups.get(name), self.weights.get(name, 1.0)
             if layer.group_names is None:
                 both = _both_ways(layer)
-                scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
+                scale = sp.diags_array(inverse_roots(both.sum(axis=1)))
                 yield name, sp.csr_array(weight * (scale @ both @ scale)), own
             elif group is not None:
                 inside = group.columns.matrix(graph)
-                scale = sp.diags_array(weight * _inverse_roots(inside @ group.sizes))
+                scale = sp.diags_array(weight * inverse_roots(inside @ group.sizes))
                 names = layer.group_names.get_indexer(group.columns.names)
                 known = np.flatnonzero(names >= 0)
                 vectors = np.zeros((len(layer.group_names), self.values.size))
@@ -510,11 +495,6 @@ def _copied(array: NDArray[Any]) -> torch.Tensor:
     return torch.from_numpy(np.array(array))
 
 
-def _inverse_roots(degrees: NDArray[Any]) -> Floats:
-    found: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
-    return found
-
-
 def _both_ways(layer: Layer) -> sp.csr_array:
     matrix = layer.to_scipy().astype(np.float64)
     return sp.csr_array(matrix + matrix.T) if layer.directed else sp.csr_array(matrix)
@@ -528,10 +508,10 @@ def _scaled_layers(graph: MultilayerGraph, weights: Mapping[str, float]) -> tupl
         inside, weight = layer.incidence(), weights.get(name, 1.0)
         if inside is None:
             both = _both_ways(layer)
-            scale = sp.diags_array(_inverse_roots(both.sum(axis=1)) * weight**0.5)
+            scale = sp.diags_array(inverse_roots(both.sum(axis=1)) * weight**0.5)
             edges = edges + scale @ both @ scale
         else:
-            members.append(sp.diags_array(_inverse_roots(inside @ inside.sum(axis=0)) * weight**0.5) @ inside)
+            members.append(sp.diags_array(inverse_roots(inside @ inside.sum(axis=0)) * weight**0.5) @ inside)
     return sp.csr_array(edges), sp.csr_array(sp.hstack(members, format="csr"))
 
 
@@ -539,7 +519,7 @@ def _group_vectors(name: str, layer: Layer, graph: MultilayerGraph, passed: Matr
     columns = LayerColumns.seen(name, layer, graph, np.arange(graph.num_nodes))
     inside = columns.matrix(graph).astype(np.float64)
     sizes: Floats = np.asarray(inside.sum(axis=0), dtype=np.float64)
-    scale = _inverse_roots(inside @ sizes)
+    scale = inverse_roots(inside @ sizes)
     gathered = sp.csr_array(inside.T)
     vectors = (gathered @ (scale[:, None] * passed)).astype(np.float32)
     return GroupVectors(columns, sizes, gathered @ scale, vectors)

@@ -379,9 +379,7 @@ class LabelPropagation(NodeClassifier):
     @property
     def known_codes(self) -> NDArray[np.int64]:
         """The class of each labelled node, as a position among the classes."""
-        number = {label: code for code, label in enumerate(self.classes_.tolist())}
-        labels = self.transduction_[self.known_].tolist()
-        return np.array([number[label] for label in labels], dtype=np.int64)
+        return self._codes_at(self.known_)
 
     def heard(self, graph: MultilayerGraph) -> Floats:
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""

@@ -72,20 +72,8 @@ def layer_skills(
 ) -> Floats:
     """The skill of every layer where the labels of a fold are not known, (held, layers).
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    known : KnownLabels
-    fold : array of int, shape (labels,)
-        Every label is predicted from those of other folds.
-    held : sequence of int or None
-        The folds that are left out, one after the other; None leaves out none.
-    walk : Walk, optional
-        Of the graph, where there is one already.
-
-    Notes
-    -----
-    What was found for the latest graph is remembered, as several methods ask for the same folds of the same labels.
+    Every label is predicted from those of other folds; those of a fold in ``held`` are left out, none for None. What
+    was found for the latest graph is remembered, as several methods ask for the same folds of the same labels.
     """
     global _latest_skills
     if _latest_skills is None or _latest_skills[0]() is not graph:

@@ -21,6 +21,7 @@ from gramme.methods.linear.one_hot import LayerColumns, SavedColumns, kinds_in_w
 from gramme.methods.linear.walk_profile import WALK_STEPS, SavedProfile, WalkProfile
 from gramme.methods.params import POSITIVE, Number, PositiveFloat, PositiveInt
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
+from gramme.methods.propagation.layer_trust import agreement_weights
 from gramme.methods.propagation.series import Walk, propagate, walk_of
 
 from .attention import AttentionRegressor
@@ -223,7 +224,7 @@ class WalksRidge(RidgeOnTable):
     profile_: WalkProfile = field(init=False)
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> Floats:
-        self.profile_ = WalkProfile.of(graph, self.dim)
+        self.profile_ = WalkProfile.of(graph, self.dim, agreement_weights(graph))
         return self._columns_of(graph)
 
     def _columns_of(self, graph: MultilayerGraph) -> Floats:
