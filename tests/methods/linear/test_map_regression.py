@@ -23,7 +23,7 @@ def table(values=FULL) -> MapTable:
 
 
 def test_the_gradient_is_that_of_the_loss():
-    problem = _Problem(table(), CODES, np.log(np.full(3, 1 / 3)), 2.0)
+    problem = _Problem(table(), CODES, np.log(np.full(3, 1 / 3)), 2.0, None, np.array([0.3, 1.0]))
     start = problem.packed(None) + 0.1 * RNG.normal(size=problem.packed(None).size)
     _, gradient = problem.loss_and_gradient(start)
     for place in RNG.integers(start.size, size=25):
@@ -63,4 +63,5 @@ def test_without_labels_all_log_odds_count_once():
     none = table().taken(np.zeros(120, dtype=bool))
     maps = fitted_maps(none, CODES[:0], np.log([0.5, 0.25, 0.25]), 2.0)
     assert maps.weights.tolist() == [1, 1]
+    assert fitted_maps(none, CODES[:0], np.zeros(3), 2.0, trust=np.array([0.2, 1.0])).weights.tolist() == [0.2, 1]
     assert not maps.coefficients.any()

@@ -51,7 +51,7 @@ def test_a_label_reaches_its_own_row_in_no_round_whatever_it_is():
     maps = []
     for layout in rounds:
         table = true.table(layout)
-        maps.append([true.maps(table, 3.0, number) for number in [*range(4), None]])
+        maps.append([true.maps(layout, table, 3.0, number) for number in [*range(4), None]])
         true.advance(layout, table, 3.0)
     place = 7
     seen = []

@@ -41,6 +41,7 @@ from gramme.methods.persistence import (
     plain_name,
     unique_names,
 )
+from gramme.methods.propagation.layer_trust import relative_agreement
 
 from .map_regression import Maps, Singles
 from .neighbour_views import ALONG, DIRECTIONS, NeighbourView, graph_views
@@ -116,7 +117,8 @@ class LabelShares(NodeClassifier):
     when the loss on hidden labels stops falling. A label never reaches the row that it is the target of
     (``share_rounds.py``).
 
-    With few labels the maps are shrunk to what all layers have in common: that neighbours are alike.
+    With few labels the maps are shrunk to what all layers have in common, that neighbours are alike, and a layer counts
+    by how far it agrees with the others (``gramme.methods.propagation.layer_trust``).
 
     For another graph known labels are carried over by node name.
 
@@ -256,7 +258,7 @@ class LabelShares(NodeClassifier):
         )
         joined, ways = graph_views(graph)
         columns, used = neighbour_columns(ways, known.nodes, nodes)
-        around = Surroundings(joined, ways, columns)
+        around = Surroundings(joined, ways, columns, relative_agreement(graph))
         losses: Sequence[float] = []
         if plan is None:
             found = learn_rounds(around, labels, self.rounds, self.penalty, self.neighbour_columns)

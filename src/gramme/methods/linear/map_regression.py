@@ -6,8 +6,8 @@ The scores of a node are
 
 where a block's x are numbers of the node that every class may take in any way (W is a map from them to the classes)
 and o are log-odds, one for each class, that count with a single weight t. The maps and the intercepts b are drawn
-towards 0 and the weights t towards each other, so that with few labels all views count alike and say what they show,
-and with many each has its own map.
+towards 0 and the weights t towards a common one times how far each view is trusted, so that with few labels views count
+by that and say what they show, and with many each has its own map.
 
 Blocks are dense and stored for the nodes that have them: a product with a block costs its own rows, not all of them.
 L-BFGS runs in the eigenvectors of each block, scaled as if the classes were as probable as they are frequent: a third
@@ -131,15 +131,17 @@ def fitted_maps(
     penalty: float,
     start: Maps | None = None,
     weights: Floats | None = None,
+    trust: Floats | None = None,
     max_steps: int = MAX_STEPS,
 ) -> Maps:
     """The maps under which some labels are most probable, given the penalty.
 
     Half of the penalty times the squared coefficients is added to the loss, and times the squared distance of each
-    weight from their common one. The rows of the table are the labelled nodes, ``log_prior`` the scores of a node that
-    nothing is known of. From the maps of a similar table (``start``) fewer steps are needed.
+    weight from their common one times its ``trust`` (1 if not given). The rows of the table are the labelled nodes,
+    ``log_prior`` the scores of a node that nothing is known of. From the maps of a similar table (``start``) fewer
+    steps are needed.
     """
-    problem = _Problem(table, codes, log_prior, penalty, weights)
+    problem = _Problem(table, codes, log_prior, penalty, weights, trust)
     numbers = sum(block.values.shape[0] * block.values.shape[1] for block in table.blocks)
     with one_thread_below(numbers):
         if codes.size >= ENOUGH_LABELS:
@@ -155,8 +157,15 @@ class _Problem:
     """The loss in variables in which it is about round."""
 
     def __init__(
-        self, table: MapTable, codes: Ints, log_prior: Floats, penalty: float, row_weights: Floats | None = None
+        self,
+        table: MapTable,
+        codes: Ints,
+        log_prior: Floats,
+        penalty: float,
+        row_weights: Floats | None = None,
+        trust: Floats | None = None,
     ) -> None:
+        self.trust = np.ones(len(table.log_odds)) if trust is None else trust
         self.row_weights = np.ones(codes.size) if row_weights is None else row_weights
         self.table, self.codes, self.log_prior, self.penalty = table, codes, log_prior, penalty
         self.each, self.starts = np.arange(codes.size), table.starts
@@ -176,7 +185,7 @@ class _Problem:
         sizes = [float(np.vdot(block.values, block.values)) for block in table.log_odds]
         squares = np.array(sizes) / max(self.classes, 1)
         self.weight_scale = 1 / np.sqrt(CURVATURE * squares + penalty)
-        self.common_scale = 1 / np.sqrt(CURVATURE * squares.sum() + COMMON_PENALTY)
+        self.common_scale = 1 / np.sqrt(CURVATURE * self.trust**2 @ squares + COMMON_PENALTY)
         self.intercept_scale = 1 / np.sqrt(curvature * self.labels + INTERCEPT_PENALTY)
 
     def packed(self, start: Maps | None) -> Floats:
@@ -188,11 +197,11 @@ class _Problem:
             return found
         coefficients = start.coefficients.copy()
         self._turn(coefficients, back=True)
-        common = float(start.weights.mean()) if start.weights.size else 1.0
+        common = float(self.trust @ start.weights / (self.trust @ self.trust)) if start.weights.size else 1.0
         return np.concatenate(
             [
                 (coefficients / self.scale).ravel().astype(np.float64),
-                (start.weights - common) / self.weight_scale,
+                (start.weights - common * self.trust) / self.weight_scale,
                 [common / self.common_scale],
                 (start.intercept - self.log_prior) / self.intercept_scale,
             ]
@@ -210,7 +219,7 @@ class _Problem:
     def maps(self, numbers: Floats) -> Maps:
         """What the variables stand for."""
         coefficients, weights, common, intercept = self._unpacked(numbers)
-        return Maps(coefficients, weights + common, self.log_prior + intercept)
+        return Maps(coefficients, weights + common * self.trust, self.log_prior + intercept)
 
     def _turn(self, coefficients: Singles, *, back: bool = False) -> None:
         for turn, begin, end in zip(self.turns, self.starts, self.starts[1:], strict=False):
@@ -220,7 +229,7 @@ class _Problem:
     def loss_and_gradient(self, numbers: Floats) -> tuple[float, Floats]:
         """The penalised mean log loss, and how it changes with the variables."""
         coefficients, weights, common, intercept = self._unpacked(numbers)
-        maps = Maps(coefficients, weights + common, self.log_prior + intercept)
+        maps = Maps(coefficients, weights + common * self.trust, self.log_prior + intercept)
         missed = self.table.scores(maps)
         missed -= missed.max(axis=1, keepdims=True)
         own = missed[self.each, self.codes].astype(np.float64)
@@ -246,7 +255,7 @@ class _Problem:
                 for block in self.table.log_odds
             ]
         )
-        by_common = by_weight.sum() + COMMON_PENALTY * (common - 1)
+        by_common = self.trust @ by_weight + COMMON_PENALTY * (common - 1)
         by_intercept = missed.sum(axis=0, dtype=np.float64) + INTERCEPT_PENALTY * intercept
         gradient = np.concatenate(
             [

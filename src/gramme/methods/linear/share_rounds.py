@@ -14,7 +14,7 @@ predicted for the node itself the round before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -119,6 +119,7 @@ class Surroundings:
     joined: list[NeighbourView]  # a view per layer
     ways: list[NeighbourView]  # a view per layer and direction
     columns: sp.csr_array  # rows of length 1 or 0; a column for each neighbour or group that labelled nodes share
+    trust: Mapping[str, float] = field(default_factory=dict)  # in layers that are not trusted fully
     kept: dict[frozenset[int], list[Singles]] = field(default_factory=dict)
     keeps: bool = False
 
@@ -168,6 +169,13 @@ class Surroundings:
         if layout.one_hot:
             columns = self.columns if nodes is None else self.columns[nodes]
             yield "", Block(None, columns), None
+
+    def trusted(self, layout: Layout, log_odds: int) -> Floats:
+        """How far each block of log-odds is trusted before labels say more; what is the node's own, fully."""
+        views = self.ways if layout.split and layout.kind != SPREAD else self.joined
+        found = np.ones(log_odds)
+        found[: len(views)] = [self.trust.get(view.layer, 1.0) for view in views]
+        return found
 
     def table(self, layout: Layout, context: Context, nodes: Ints) -> MapTable:
         """The rows of some nodes."""
@@ -330,18 +338,19 @@ class Chain:
         ]
         return joined_tables(tables, [np.searchsorted(self.rows, some) for some in self.places])
 
-    def maps(self, table: MapTable, penalty: float, number: int | None = None) -> Maps:
+    def maps(self, layout: Layout, table: MapTable, penalty: float, number: int | None = None) -> Maps:
         """The regression of the context of a fold, on the rows of the other folds; that of all where None."""
         kept = self.usable if number is None else self.usable & (self.fold != number)
         context = self.whole if number is None else self.contexts[number]
         start = self.starts[-1 if number is None else number]
         log_prior = np.log(context.prior.astype(np.float64))
-        return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start, self.weights[kept])
+        trust = self.around.trusted(layout, len(table.log_odds))
+        return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start, self.weights[kept], trust)
 
     def advance(self, layout: Layout, table: MapTable, penalty: float) -> Round:
         """Predict once more in every context, and return the round of all its labels."""
         numbers: list[int | None] = [*range(len(self.contexts)), None]
-        found = [self.maps(table, penalty, number) for number in numbers]
+        found = [self.maps(layout, table, penalty, number) for number in numbers]
         for context, maps in zip([*self.contexts, self.whole], found, strict=True):
             context.predicted, _ = self.around.predict(Round(layout, penalty, maps), context)
         self.starts = list(found)
@@ -362,7 +371,7 @@ class _Test(NamedTuple):
     def unseen(self, layout: Layout, table: MapTable, penalty: float) -> Floats:
         """Probabilities of the fold."""
         chain = self.chain
-        maps = chain.maps(table, penalty, self.number)
+        maps = chain.maps(layout, table, penalty, self.number)
         context = chain.whole if self.number is None else chain.contexts[self.number]
         rows = chain.around.table(layout, context, chain.labels.nodes[self.places()])
         scores = rows.scores(maps).astype(np.float64)

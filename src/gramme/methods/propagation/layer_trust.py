@@ -17,7 +17,7 @@ layer l scaled by the square roots of the degrees, and K_m four steps of a walk 
 
 in every entry up to 1,024 nodes, with random signs for the nodes beyond. Every ingredient of the mixture that weighs
 layers before it has learned from them uses this module: label propagation, the spectral model and the smoothing of the
-neighbourhood model with labels, the walks that attention starts from by agreement alone, so that no label is in them.
+neighbourhood model with labels; the maps of label-shares and the walks of attention and regression by agreement alone.
 
 Cost: 15 neighbourhood sums per layer of 5 or 10 columns per class, or of a column per label where these are fewer; 5 of
 1,024 columns for the agreement, or of fewer columns on small or large graphs.
@@ -282,6 +282,12 @@ def agreement_weights(graph: MultilayerGraph) -> dict[str, float]:
     if np.ptp(agreement) == 0:
         return {}
     return dict(zip(graph.layers, trust_weights(agreement).tolist(), strict=True))
+
+
+def relative_agreement(graph: MultilayerGraph) -> dict[str, float]:
+    """How far each layer agrees with the others, as a share of the one that does most."""
+    agreement = layer_agreement(graph)
+    return dict(zip(graph.layers, (agreement / agreement.max()).tolist(), strict=True))
 
 
 def layer_trust(graph: MultilayerGraph, known: KnownLabels, seed: int) -> Floats:
