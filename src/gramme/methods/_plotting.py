@@ -109,11 +109,7 @@ class PlotMixin:
         colour : {"predicted", "label", "probability"}, default="predicted"
             The predicted class, the label that was learned from, or the probability of the prediction.
         ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
+            Where to draw, and what is returned; a new figure if not given.
 
         Examples
         --------
@@ -135,11 +131,7 @@ class PlotMixin:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
+            Where to draw, and what is returned; a new figure if not given.
 
         Examples
         --------
@@ -163,11 +155,7 @@ class PlotMixin:
             True labels; only nodes that the model has not learned from are counted. If not given, its training labels
             are used, predicted by models that had not seen them (:meth:`out_of_fold`).
         ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
+            Where to draw, and what is returned; a new figure if not given.
 
         Examples
         --------
@@ -191,11 +179,7 @@ class PlotMixin:
         y : sequence, mapping or Series, optional
             As for :meth:`plot_confusion`.
         ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
+            Where to draw, and what is returned; a new figure if not given.
 
         Examples
         --------
@@ -217,11 +201,7 @@ class PlotMixin:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib axes
+            Where to draw, and what is returned; a new figure if not given.
 
         Examples
         --------

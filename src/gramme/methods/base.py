@@ -266,17 +266,11 @@ class GraphEstimator(BaseEstimator, ABC):
     _delegates_preprocessing: ClassVar[bool] = False
 
     nodes_: pd.Index
-
     layers_: list[str]
-
     layer_order_: list[str]
-
     graph_: MultilayerGraph
-
     given_graph_: MultilayerGraph
-
     view_center_: NDArray[np.float64]
-
     view_scale_: NDArray[np.float64]
 
     def _seen(self, graph: MultilayerGraph) -> MultilayerGraph:

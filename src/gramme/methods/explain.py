@@ -22,7 +22,7 @@ What is left, mostly how frequent the classes are and what a node knows by itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -213,26 +213,11 @@ def _through(model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: F
     """The log-odds of one method by neighbours and groups, each row times a factor."""
     places = {name: place for place, name in enumerate(graph.layers)}
     graph = with_layers_of_fit(graph, model.layer_order_)
-    if isinstance(model, OneHotLogistic):
-        found = _linear(model, graph, pair)
-    elif isinstance(model, LabelPropagation):
-        found = _propagated(model, graph, pair)
-    elif isinstance(model, SpectralLogistic):
-        found = _walked(model, graph, pair)
-    elif isinstance(model, NeighbourhoodLogistic):
-        found = _averaged(model, graph, pair)
-    elif isinstance(model, LabelShares):
-        found = (
-            Through(name, kind_of(graph.layers[name]), parts) for name, parts in model.neighbour_parts(graph, pair)
-        )
-    elif isinstance(model, TableBoosting):
-        found = _boosted(model, graph, pair)
-    elif isinstance(model, AttentionModel):
-        found = iter(model.reasons(graph, pair))
-    else:
+    taken_apart = next((way for kind, way in _WAYS.items() if isinstance(model, kind)), None)
+    if taken_apart is None:
         return []
     factor = sp.diags_array(scale)
-    given = sorted(found, key=lambda one: places[one.layer])
+    given = sorted(taken_apart(model, graph, pair), key=lambda one: places[one.layer])
     return [Through(one.layer, one.kind, sp.csr_array(factor @ one.parts)) for one in given]
 
 
@@ -313,3 +298,20 @@ def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: Pair) -> Iter
         values = part.data * np.einsum("ij,ij->i", vectors[part.col], direction[part.row])
         layer = graph.layers[name]
         yield Through(name, kind_of(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
+
+
+def _shared(model: LabelShares, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
+    for name, parts in model.neighbour_parts(graph, pair):
+        yield Through(name, kind_of(graph.layers[name]), parts)
+
+
+_WAYS: dict[type, Callable[[Any, MultilayerGraph, Pair], Iterable[Through]]] = {
+    OneHotLogistic: _linear,
+    LabelPropagation: _propagated,
+    SpectralLogistic: _walked,
+    NeighbourhoodLogistic: _averaged,
+    LabelShares: _shared,
+    TableBoosting: _boosted,
+    AttentionModel: lambda model, graph, pair: model.reasons(graph, pair),
+}
+"""How what each method says is taken apart."""

@@ -85,9 +85,8 @@ class Training:
                 raise ValueError("it is of another fit: of other data, labels or settings")
             network = state.network
             network.load_state_dict(_under(tensors, "network."))
-            for name, kept in (("means", optimiser.means), ("squares", optimiser.squares), ("steps", optimiser.steps)):
-                for place, one in enumerate(kept):
-                    one.copy_(tensors[f"adam.{name}.{place}"])
+            for name, one in optimiser.state().items():
+                one.copy_(tensors[f"adam.{name}"])
             network.random.calls = int(record["calls"])
             state.epoch = int(record["epoch"])
             for place, callback in enumerate(callbacks):
@@ -108,8 +107,7 @@ class Training:
         if not self.keeper.communicator.first or not (due or ended):
             return
         tensors: dict[str, Tensor] = {f"network.{name}": one for name, one in state.network.state_dict().items()}
-        for name, kept in (("means", optimiser.means), ("squares", optimiser.squares), ("steps", optimiser.steps)):
-            tensors |= {f"adam.{name}.{place}": one for place, one in enumerate(kept)}
+        tensors |= {f"adam.{name}": one for name, one in optimiser.state().items()}
         records = []
         for place, callback in enumerate(callbacks):
             some, said = callback.kept_state()

@@ -69,6 +69,11 @@ class Adam:
         # counted for each parameter: one that has had no gradient yet has not begun
         self.steps = [torch.zeros((), device=one.device) for one in self.parameters]
 
+    def state(self) -> dict[str, Tensor]:
+        """What it has to remember between two steps."""
+        parts = {"means": self.means, "squares": self.squares, "steps": self.steps}
+        return {f"{name}.{place}": one for name, each in parts.items() for place, one in enumerate(each)}
+
     def zero_grad(self) -> None:
         """Forget the gradients."""
         for one in self.parameters:
