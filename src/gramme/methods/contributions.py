@@ -115,7 +115,8 @@ class NeighbourContributions:
         own = values[self.rows]
         found: Floats = self.heard @ self._voices(values) + own
         if self.members is not None:
-            found -= self._own_weight[:, None] * own
+            # the weight with which each row is a member of the groups it hears
+            found -= np.asarray(self.heard.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1) * own
         return found
 
     def parts(self, values: Floats, directions: Floats) -> Floats:
@@ -150,12 +151,6 @@ class NeighbourContributions:
             return values
         said: Floats = self.members.T @ values
         return said
-
-    @property
-    def _own_weight(self) -> Floats:
-        """The weight with which each row is a member of the groups it hears."""
-        found: Floats = np.asarray(self.heard.power(2).sum(axis=1), dtype=np.float64).ravel()
-        return found
 
 
 def kind_of(layer: Layer) -> str:

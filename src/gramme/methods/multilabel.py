@@ -112,7 +112,10 @@ def _from_sets(graph: MultilayerGraph, y: Any, separator: str | None) -> KnownLa
         raise DataError("the graph has no labels and none were given; pass y")
     given = graph.labels if y is None else y
     if not isinstance(given, (Mapping, pd.Series)):
-        given = dict(zip(graph.nodes, _of_length(given, graph.num_nodes), strict=True))
+        listed = list(given)
+        if len(listed) != graph.num_nodes:
+            raise DataError(f"{len(listed)} sets of labels were given for {graph.num_nodes} nodes")
+        given = dict(zip(graph.nodes, listed, strict=True))
     strangers = [name for name in given.keys() if name not in graph.nodes]  # noqa: SIM118
     if strangers:
         raise DataError(f"labels were given for {strangers[0]!r}, which is no node of the graph")
@@ -129,13 +132,6 @@ def _from_sets(graph: MultilayerGraph, y: Any, separator: str | None) -> KnownLa
     for row, one in enumerate(sets):
         indicator[row, [number[label] for label in one]] = True
     return KnownLabelSets(np.array(nodes, dtype=np.int64), indicator, natural_array(labels))
-
-
-def _of_length(values: Any, nodes: int) -> list[Any]:
-    listed = list(values)
-    if len(listed) != nodes:
-        raise DataError(f"{len(listed)} sets of labels were given for {nodes} nodes")
-    return listed
 
 
 def _label_set(value: Any, separator: str | None) -> list[Any]:

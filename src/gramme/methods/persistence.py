@@ -323,13 +323,7 @@ class SavedArray(SavedField):
         expected = torch.from_numpy(np.empty(0, dtype=self.dtype)).dtype
         if tensor.dtype != expected:
             raise self.misfit(f"of type {self.dtype}", str(tensor.dtype).removeprefix("torch."))
-        self._check_shape(tuple(tensor.shape), sizes)
-        array: NDArray[Any] = tensor.numpy()
-        if array.size:
-            self._check_values(array, sizes)
-        return array
-
-    def _check_shape(self, found: tuple[int, ...], sizes: Sizes) -> None:
+        found = tuple(tensor.shape)
         fits = len(found) == len(self.shape)
         for wanted, length in zip(self.shape, found, strict=False):
             known = wanted if isinstance(wanted, int) else sizes.setdefault(wanted, length)
@@ -339,6 +333,10 @@ class SavedArray(SavedField):
                 f"{sizes[one]} {one}" if one in sizes else f"{one}" for one in map(str, self.shape)
             )
             raise self.misfit(f"of shape {wanted_text}", " x ".join(map(str, found)) or "a number")
+        array: NDArray[Any] = tensor.numpy()
+        if array.size:
+            self._check_values(array, sizes)
+        return array
 
     def _check_values(self, array: NDArray[Any], sizes: Sizes) -> None:
         if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -187,7 +187,8 @@ class Network(nn.Module, ABC):
             head_weights=shape.head_weights,
             activation="none" if scores else shape.activation,
             attention_dropout=shape.attention_dropout,
-            combine_heads=_heads_of_scores(shape.combine_heads) if scores else shape.combine_heads,
+            # side by side heads would share the classes, so of class scores the mean is taken
+            combine_heads="average" if scores and shape.combine_heads == "concatenate" else shape.combine_heads,
             score_bound=shape.score_bound,
             edge_columns=sum(shape.edge_columns[layer] for layer in layers) if shape.edge_columns else 0,
             score=shape.score,
@@ -355,11 +356,6 @@ class FittedNetworks(nn.Module):
         with in_plain_torch():
             output: Output = self.network(features, self.plan)
         return output.scores.softmax(-1).mean(1).index_select(0, self.order)
-
-
-def _heads_of_scores(combine: str) -> str:
-    """How the heads of a hop become class scores: side by side they would share the classes, so their mean is taken."""
-    return "average" if combine == "concatenate" else combine
 
 
 def _average(copies: Tensor, present: Tensor | None) -> Tensor:

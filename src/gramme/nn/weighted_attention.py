@@ -80,7 +80,11 @@ def structure(
                 "WeightedAttention itself, or detach() it"
             )
     if isinstance(source, MultilayerGraph):
-        source = _layer_of(source, layer)
+        if layer is None and source.num_layers != 1:
+            raise DataError(
+                f"the graph has {source.num_layers} layers; say which one: layer= one of {', '.join(source.layers)}"
+            )
+        source = source.layer(next(iter(source.layers)) if layer is None else layer)
     if isinstance(source, Layer):
         return stack([source], source.num_nodes)
     if _is_edge_index(source):
@@ -97,18 +101,13 @@ def structure(
         return _of_matrix(sp.coo_array((weights, ends), shape=tuple(source.sparse_sizes())))
     if bool(sp.issparse(source)):
         return _of_matrix(sp.coo_array(source))
+    given = type(source).__name__
+    if isinstance(source, Tensor):
+        given = f"a tensor of {source.dtype} and shape {tuple(source.shape)}"
     raise DataError(
         "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a square "
-        f"sparse tensor, matrix or array, a SparseTensor or Data, not {_described(source)}"
+        f"sparse tensor, matrix or array, a SparseTensor or Data, not {given}"
     )
-
-
-def _layer_of(graph: MultilayerGraph, name: str | None) -> Layer:
-    if name is not None:
-        return graph.layer(name)
-    if graph.num_layers == 1:
-        return next(iter(graph.layers.values()))
-    raise DataError(f"the graph has {graph.num_layers} layers; say which one: layer= one of {', '.join(graph.layers)}")
 
 
 def _is_edge_index(source: Any) -> bool:
@@ -152,12 +151,6 @@ def _of_matrix(matrix: sp.coo_array) -> EdgeSum:
     square.sum_duplicates()
     difference = abs(square - square.T.tocsr())
     return EdgeSum(square, symmetric=difference.nnz == 0 or difference.max() == 0)
-
-
-def _described(source: Any) -> str:
-    if isinstance(source, Tensor):
-        return f"a tensor of {source.dtype} and shape {tuple(source.shape)}"
-    return type(source).__name__
 
 
 class WeightedAttention(nn.Module):

@@ -175,7 +175,7 @@ class NumberTask(Task):
         cls, nodes: NDArray[np.int64], classes: NDArray[Any], weights: NDArray[np.float64], device: torch.device
     ) -> Self:
         """As for classes; ``classes`` are the numbers."""
-        return super().of(nodes, classes.astype(_default_float()), weights, device)
+        return super().of(nodes, classes.astype(torch.empty(0).numpy().dtype), weights, device)
 
     def losses(self, scores: Tensor) -> Tensor:
         """The weighted squared error of each member, (members,), from outputs (labelled, members, 1)."""
@@ -187,10 +187,6 @@ class NumberTask(Task):
         mean = (self.weights * self.classes).sum(0)
         spread = (self.weights * (self.classes - mean).square()).sum(0)
         return 1 - self.losses(scores) / spread.clamp(min=torch.finfo(spread.dtype).tiny)
-
-
-def _default_float() -> Any:
-    return torch.empty(0).numpy().dtype
 
 
 @dataclass
