@@ -141,3 +141,20 @@ def test_the_table_of_nodes_is_searched_and_filtered() -> None:
             "changed": False,
         }
     ]
+
+
+def test_numbers_are_shown_in_ranges(tmp_path: Path) -> None:
+    folder = tmp_path / "1-fit"
+    folder.mkdir()
+    (folder / "predictions.csv").write_text("node,known,predicted,low,high\na,1,1.5,0,3\nb,,90,80,100\nc,,5,-inf,inf\n")
+    ranges = views.Ranges(["1", "2", "3", None, "100"])
+    found = views.Results(tmp_path).predictions("1-fit", 3, ranges)
+    assert found.names.tolist() == [ranges.label("1.5"), ranges.label("90"), ranges.label("5")]
+    assert found.known.tolist() == [True, False, False]
+    assert (found.shown[0], found.interval[1], found.interval[2]) == ("1.50", "80.0 to 100.0", "anything")
+    assert views.mean_certainty(found) is None
+    with pytest.raises(DataError, match="other data"):
+        views.Results(tmp_path).predictions("1-fit", 3)
+    assert views.Ranges([None]).names == ["any number"]
+    table = views.node_table(["a", "b", "c"], ["1", None, None], found, None, None)
+    assert views.sorted_rows(table, "predicted", descending=True)["name"].tolist() == ["b", "c", "a"]

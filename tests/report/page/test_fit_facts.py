@@ -2,7 +2,7 @@ import shlex
 
 from tests.report.page.graphs import HOSTILE, section
 
-from gramme.report.page.fit_facts import command, data_name
+from gramme.report.page.fit_facts import command, data_name, same_data
 
 layers_section, settings_section = section("fit", "layers"), section("fit", "settings")
 page_title, summary, training_section = section("fit", "title"), section("fit", "summary"), section("fit", "training")
@@ -154,3 +154,12 @@ def test_classes_that_count_alike_are_said_to():
     assert "counts alike" not in summary(data())
     weighed = data(config={"method": "gat", "class_weight": "balanced"})
     assert "Every class counts alike, however rare" in summary(weighed)
+
+
+def test_another_command_reads_the_data_in_the_same_way() -> None:
+    given = "gramme ask ties.csv --labels people.csv --id name --features age --layer-column kind --out ask"
+    assert (
+        same_data({"config": {"command": given}}, "fit", "--out y") == "gramme fit ties.csv --layer-column kind --out y"
+    )
+    given = "gramme groups t.csv --table --id name --count 3 --out groups"
+    assert same_data({"config": {"command": given}}, "ask", "--out y") == "gramme ask t.csv --table --id name --out y"

@@ -250,6 +250,8 @@ def command(config: Mapping[str, Any]) -> str:
 OWN_OPTIONS = ("--out", "--count", "--labels", "--label", "--among", "--engine", "--resolution", "--repeats", "--seed")
 OWN_FLAGS = ("--equal-layers", "--raw-csv")
 """Options of ``gramme ask`` and ``gramme groups`` that say nothing about how the data are read."""
+LABELS_OPTIONS = ("--id", "--features", "--layers-from", "--labels-format")
+"""Options about the file of labels, where the data are no table."""
 
 
 @for_templates
@@ -261,10 +263,11 @@ def same_data(data: Mapping[str, Any], verb: str, options: str) -> str:
     """
     words = shlex.split(str(data["config"].get("command") or ""))[2:] or [str(data["config"].get("data", data["name"]))]
     kept, skip = [], False
+    left_out = (*OWN_OPTIONS, *(() if "--table" in words else LABELS_OPTIONS))
     for word in words:
-        if not skip and word not in (*OWN_OPTIONS, *OWN_FLAGS):
+        if not skip and word not in (*left_out, *OWN_FLAGS):
             kept.append(word)
-        skip = word in OWN_OPTIONS
+        skip = word in left_out
     return f"gramme {verb} {shlex.join(kept)} {options}"
 
 
