@@ -145,7 +145,12 @@ export class DataView {
 
   fileCard(file, alone) {
     const change = () => { this.changed = true; this.render(); this.inspect(); };
-    const role = select(FILE_ROLES, file.role, (value) => { file.role = value; file.why = "chosen"; change(); });
+    const role = select(FILE_ROLES, file.role, (value) => {
+      file.role = value;
+      file.why = "chosen";
+      if (value === "kinds") file.columns.forEach((column, k) => { column.role = this.files.roles.kinds[Math.min(k, 2)]; });
+      change();
+    });
     const roles = this.rolesOf(file);
     const guess = (why) => (why === "chosen" ? element("span", { class: "faint" }, "chosen") : element("span", { class: "guess", title: why }, `guess: ${why}`));
     const columns = file.role === "leave out" || !file.columns.length ? null : element("table", { class: "columns" },
