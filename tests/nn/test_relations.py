@@ -5,7 +5,6 @@ import torch
 import torch.nn.functional as F
 
 from gramme import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.nn import relations
 from gramme.nn.relations import LabelNetwork, RelationPlan, StackedViews, TableNetwork, View, graph_views
 
 NODES = 12
@@ -114,24 +113,3 @@ def test_a_muted_layer_tells_nodes_apart_no_longer() -> None:
         alike = network(plan, shown, codes).scores
     assert not torch.allclose(apart[1], apart[3])
     torch.testing.assert_close(alike[1], alike[3])
-
-
-def test_hops_that_are_computed_again_have_the_same_gradients(monkeypatch) -> None:
-    graph = mixed_graph()
-    plan = RelationPlan(graph_views(graph), 3)
-    shown, codes = torch.tensor([0, 2]), torch.tensor([1, 0])
-
-    def gradients() -> list[torch.Tensor]:
-        generator = torch.Generator().manual_seed(3)
-        views = len(graph_views(graph))
-        network = LabelNetwork(
-            views, len(plan.group_views), 2, columns=4, hops=3, dropout=0.5, score_bound=5.0, generator=generator
-        )
-        network.train()
-        network(plan, shown, codes).scores.square().sum().backward()
-        return [parameter.grad for parameter in network.parameters()]
-
-    kept = gradients()
-    monkeypatch.setattr(relations, "RECOMPUTED_NUMBERS", 0)
-    for one, other in zip(kept, gradients(), strict=True):
-        assert torch.equal(one, other)

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,6 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from gramme.graph import MultilayerGraph
 from gramme.ops import attention_sums
@@ -310,9 +309,6 @@ VIEW_START = 0.5
 """Starting size of a view's matrix relative to one that keeps the size of states: several views are added."""
 LABEL_START = 0.3
 """Standard deviation of a label's embedding at the start."""
-RECOMPUTED_NUMBERS = 1 << 21
-"""Numbers heard by a hop, from which on they are computed again for its gradients: kept, they would take several times
-the memory of the states before and after it."""
 TABLE_START = 0.05
 """Standard deviation of a learned input at the start."""
 
@@ -403,14 +399,6 @@ class LabelNetwork(RelationNetwork):
         return states
 
     def _hop(self, hop: int, step: RelationStep, state: Tensor, plan: RelationPlan) -> Tensor:
-        if self.training and step.heard.rows.numel() * self.columns >= RECOMPUTED_NUMBERS:
-            asked: Any = checkpoint
-            total = asked(self._total, hop, step, state, plan, use_reentrant=False, preserve_rng_state=False)
-        else:
-            total = self._total(hop, step, state, plan)
-        return self.dropped(F.elu(total))
-
-    def _total(self, hop: int, step: RelationStep, state: Tensor, plan: RelationPlan) -> Tensor:
         rows = self.listened(hop, step, state)[0]
         own = state if step.own is None else state.index_select(0, step.own)
         said = [
@@ -420,7 +408,7 @@ class LabelNetwork(RelationNetwork):
         total = own @ self.own[hop] + self.own_bias[hop]
         if said:
             total = total + step.heard.join.sums(torch.cat(said))
-        return total
+        return self.dropped(F.elu(total))
 
     def listened(self, hop: int, step: RelationStep, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What each row of a hop hears, and of each source what it says and its score."""
