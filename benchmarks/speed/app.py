@@ -61,6 +61,9 @@ LABEL = """(async () => {
 })()"""
 
 
+LABELLING_SECONDS = 10  # somebody labels between two fits, while the app gets the next process ready
+
+
 def report(what: str, value: float, unit: str, limit: float, *, least: bool = False) -> None:
     kept = value >= limit if least else value <= limit
     wanted = f"{'at least' if least else 'at most'} {limit:g}"
@@ -104,9 +107,13 @@ def main() -> None:
                 page.call("Page.navigate", url=served.address)
                 page.wait(READY)
                 page.wait(PICTURED)
+                print(f"  imports: {imports:.2f} s")
                 report("start to a usable page, after imports", time.monotonic() - began - imports, "s", 2)
-                served.job("fit")
-                taken = min(served.job("fit")["seconds"] for _ in range(2))
+                taken = []
+                for _ in range(3):
+                    time.sleep(LABELLING_SECONDS)
+                    taken.append(served.job("fit")["seconds"])
+                taken = min(taken[1:])
                 report("a refit, as the page sees it", taken, "s", 5)
                 words = json.loads((folder / "small" / "project.json").read_text())["command"].split()[1:-1]
                 start, usage = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)

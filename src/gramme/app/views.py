@@ -22,8 +22,7 @@ from gramme._text import number_within, rough_number
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
-from gramme.graph.layout import node_positions
-from gramme.report.page.network import fair_share
+from gramme.graph.layout import fair_share, node_positions
 
 MAX_DRAWN_NODES = 20_000
 """Nodes that a picture shows; of more, those with a label and a random sample of the others."""

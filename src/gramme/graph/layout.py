@@ -13,6 +13,7 @@ O(edges + memberships + nodes + cells), whatever the number of pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,20 @@ _STEPS = 100  # force steps for few nodes; a quarter of it for very many
 _SMOOTHINGS = 60  # products with the walk that make the start
 _GRAVITY = 0.25  # against a mean pull of 1
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+
+
+def fair_share(sizes: Sequence[int], most: int) -> int:
+    """The largest bound per layer under which all layers together keep at most ``most``.
+
+    >>> fair_share([10, 100, 1000], 300)
+    190
+    """
+    left, among = most, len(sizes)
+    for size in sorted(sizes):
+        if size * among > left:
+            return left // among
+        left, among = left - size, among - 1
+    return max(sizes, default=0)
 
 
 def node_positions(graph: MultilayerGraph, *, steps: int | None = None) -> Places:

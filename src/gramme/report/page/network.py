@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.graph.layer import Layer
-from gramme.graph.layout import node_positions
+from gramme.graph.layout import fair_share, node_positions
 
 from .html import pack_integers, pack_shares, shorten
 
@@ -82,20 +82,6 @@ def network(
         "panels": MAX_PANELS,
         "layers": records,
     }
-
-
-def fair_share(sizes: Sequence[int], most: int) -> int:
-    """The largest bound per layer under which all layers together keep at most ``most``.
-
-    >>> fair_share([10, 100, 1000], 300)
-    190
-    """
-    left, among = most, len(sizes)
-    for size in sorted(sizes):
-        if size * among > left:
-            return left // among
-        left, among = left - size, among - 1
-    return max(sizes, default=0)
 
 
 def _drawn_edges(layer: Layer, budget: int, random: np.random.Generator) -> dict[str, Any]:
