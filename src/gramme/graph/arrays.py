@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
@@ -28,6 +29,12 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """The array, made read-only; only for arrays that nobody else holds."""
     array.flags.writeable = False
     return array
+
+
+def same_matrix(matrix: sp.csr_array) -> sp.csr_array:
+    """A matrix of its own over the same numbers, which nobody may change."""
+    parts = frozen(matrix.data), frozen(matrix.indices), frozen(matrix.indptr)
+    return sp.csr_array(parts, shape=matrix.shape)
 
 
 def node_count(value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,12 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
 
-from .arrays import FloatArray, IntArray, checked_weights, frozen, index_array, node_count, same_values, smallest_int
+from .arrays import (
+    FloatArray,
+    IntArray,
+    checked_weights,
+    frozen,
+    index_array,
+    node_count,
+    same_matrix,
+    same_values,
+    smallest_int,
+)
 from .edge_features import checked_edge_features, mean_rows
 from .layer import Layer, presence
 
-MAX_STATED_EDGES = 5_000_000
-"""Edges of an undirected layer beyond which the way they were stated is forgotten: it takes a search for each."""
+MAX_KEPT_EDGES = 5_000_000
+"""Edges of a layer beyond which neither their matrix is kept nor, if it is undirected, the way they were stated."""
 
 
 class EdgeLayer(Layer):
@@ -127,7 +138,7 @@ class EdgeLayer(Layer):
             described = None if described is None else described[~loops]
         stated = None
         if not self.directed:
-            if ways is not None and 0 < start.size <= MAX_STATED_EDGES:
+            if ways is not None and 0 < start.size <= MAX_KEPT_EDGES:
                 stated = np.asarray(ways, dtype=np.int8)[~loops]
                 stated = np.where(start > end, ((stated & 1) << 1) | ((stated & 2) >> 1), stated)  # 1 and 2 turned
             start, end = np.minimum(start, end), np.maximum(start, end)
@@ -178,7 +189,14 @@ class EdgeLayer(Layer):
         return self
 
     def to_scipy(self) -> sp.csr_array:
-        """Adjacency matrix; an undirected edge stands at (i, j) and at (j, i)."""
+        """Adjacency matrix, its numbers read-only; an undirected edge stands at (i, j) and at (j, i)."""
+        return same_matrix(self._adjacency if self.num_edges <= MAX_KEPT_EDGES else self._weights())
+
+    @cached_property
+    def _adjacency(self) -> sp.csr_array:
+        return self._weights()
+
+    def _weights(self) -> sp.csr_array:
         return self._matrix(np.ones(self.num_edges) if self.weight is None else self.weight)
 
     def edge_numbers(self) -> sp.csr_array:
@@ -193,9 +211,9 @@ class EdgeLayer(Layer):
         if not self.directed:
             start, end = np.concatenate([start, end]), np.concatenate([end, start])
             values = np.concatenate([values, values])
-        return self._adjacency(start, end, values)
+        return self._square(start, end, values)
 
-    def _adjacency(self, start: NDArray[Any], end: NDArray[Any], values: NDArray[Any]) -> sp.csr_array:
+    def _square(self, start: NDArray[Any], end: NDArray[Any], values: NDArray[Any]) -> sp.csr_array:
         matrix = sp.csr_array((values, (start, end)), shape=(self.num_nodes, self.num_nodes))
         matrix.sort_indices()
         return matrix
@@ -206,7 +224,7 @@ class EdgeLayer(Layer):
             return self.to_scipy()
         along, back = (self.ways & 1) > 0, (self.ways & 2) > 0
         weights = np.ones(self.num_edges) if self.weight is None else self.weight
-        return self._adjacency(
+        return self._square(
             np.concatenate([self.source[along], self.target[back]]),
             np.concatenate([self.target[along], self.source[back]]),
             np.concatenate([weights[along], weights[back]]),

@@ -7,6 +7,7 @@ million rows with ten values in a column are a million memberships but fifty bil
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from .arrays import (
     index_array,
     name_index,
     node_count,
+    same_matrix,
     same_values,
     smallest_int,
     whole_numbers,
@@ -246,8 +248,12 @@ class MembershipLayer(Layer):
         return sum(n * size * (size - 1) // 2 for size, n in zip(sizes, times, strict=True))
 
     def incidence(self) -> sp.csr_array:
-        """Node by group matrix of the weights, ones where there are none."""
-        return self._matrix(np.ones(self.num_memberships) if self.weight is None else self.weight.copy())
+        """Node by group matrix of the weights, ones where there are none; its numbers are read-only."""
+        return same_matrix(self._incidence)
+
+    @cached_property
+    def _incidence(self) -> sp.csr_array:
+        return self._matrix(np.ones(self.num_memberships) if self.weight is None else self.weight)
 
     @property
     def num_entries(self) -> int:
