@@ -212,3 +212,13 @@ def test_an_undirected_layer_remembers_which_way_its_edges_were_stated():
     assert some.ways.tolist() == [2, 3]
     assert EdgeLayer(5, [], [], ways=[]).ways is None
     assert EdgeLayer(5, [0], [1], directed=True, ways=[1]).ways is None
+
+
+def test_a_layer_is_made_a_matrix_once_and_whoever_changes_the_matrix_does_not_change_the_layer():
+    layer = EdgeLayer(3, [0, 1], [1, 2], [2.0, 5.0])
+    matrix = layer.to_scipy()
+    assert np.shares_memory(matrix.data, layer.to_scipy().data)
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.data[:] = 0
+    matrix.data = matrix.data * 0
+    assert layer.to_scipy().sum() == 14

@@ -101,6 +101,12 @@ def test_tables_are_propagated_among_groups():
     assert isinstance(walk_of(mixed()), NodeWalk)
 
 
+def test_the_walk_on_a_graph_is_made_once():
+    graph = mixed()
+    assert walk_of(graph) is walk_of(graph)
+    assert walk_of(graph) is not walk_of(mixed())
+
+
 NODES, LAYERS = 12, 80
 
 

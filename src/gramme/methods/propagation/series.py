@@ -278,23 +278,22 @@ def _series(
     view = walk.view(state, rows).double()
     sums = [alpha * view for alpha in alphas]
     communicator = communicator_of(walk.graph)
-    reached = int(communicator.all_sum(int(state.count_nonzero())))
+    reached = int(state.count_nonzero())
     for power in range(2, most + 1):
         after = walk.step(state, weights)
         largest = _largest(state)
         # in place: the last state is not needed any more, and torch.dist takes as long as the step itself
         change = _largest(state.sub_(after).abs_())
-        change, largest = communicator.all_max(np.array([change, largest]))
-        settled = bool(change <= tolerance * largest)
+        before, reached = reached, int(after.count_nonzero())
+        change, largest, spreads = communicator.all_max(np.array([change, largest, reached != before]))
         # a row that is still to be reached has nothing but what is to come, however little that is
-        before, reached = reached, int(communicator.all_sum(int(after.count_nonzero())))
-        settled &= reached == before
+        settled = bool(change <= tolerance * largest) and not spreads
         state = after
         view = walk.view(state, rows).double()
         for total, alpha in zip(sums, alphas, strict=True):
             rest = 1 / (1 - alpha) if settled else 1.0
             total.add_(view, alpha=alpha**power * rest)
-        if settled or (max(alphas) ** power <= tolerance and reached == before):
+        if settled or (max(alphas) ** power <= tolerance and not spreads):
             break
     return sums
 
@@ -454,7 +453,16 @@ def _walk_of_many(graph: MultilayerGraph) -> type[ManyLayersWalk] | None:
 
 
 def walk_of(graph: MultilayerGraph) -> Walk:
-    """The cheapest way to propagate on a graph."""
+    """The cheapest way to propagate on a graph; it is made once and kept with a graph that is not large."""
+    walk: Walk | None = vars(graph).get("_walk")
+    if walk is None:
+        walk = _cheapest_walk(graph)
+        if not is_large(graph.num_entries):
+            vars(graph)["_walk"] = walk  # left behind by pickling
+    return walk
+
+
+def _cheapest_walk(graph: MultilayerGraph) -> Walk:
     layers = list(graph.layers.values())
     groups_of = [layer.as_groups() for layer in layers]
     columns = [groups for groups in groups_of if groups is not None and groups.single]
