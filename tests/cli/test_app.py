@@ -142,3 +142,25 @@ def test_an_interrupt_soon_after_the_start_leaves_no_traceback(seconds):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
     assert "gramme/cli" not in told, "an interrupt before the first line of gramme is Python's own"
+
+
+DURING_TORCH = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch.sparse":  # which the compiled code of torch imports
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["gramme", "fit", "balance_scale", "--out", "never"]
+from gramme.cli import main
+main()
+"""
+
+
+def test_an_interrupt_while_torch_is_imported_does_not_abort_the_process():
+    done = subprocess.run([sys.executable, "-c", DURING_TORCH], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 130, done.stderr
+    assert "terminate called" not in done.stderr
+    assert done.stderr.endswith("Error: interrupted\n")

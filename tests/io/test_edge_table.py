@@ -326,3 +326,10 @@ def test_naming_the_ends_leaves_the_other_columns_to_their_names(tmp_path):
     assert list(graph.layers) == ["chat", "lunch"]
     assert graph.layers["chat"].weight.tolist() == [2]
     assert not any("not used" in note for note in report.notes)
+
+
+def test_a_header_is_not_taken_for_an_edge_though_it_is_said_that_there_is_none(tmp_path):
+    path = tmp_path / "ties.csv"
+    path.write_text("student_a,student_b,weight\nAnn,Bo,1\nBo,Cy,2\nCy,Ann,2\n")
+    with pytest.raises(FileFormatError, match="line 1: 'weight' stands above numbers"):
+        read(path, header=False)

@@ -107,3 +107,9 @@ def test_a_header_that_is_one_name_short(tmp_path):
 def test_comments_are_said(tmp_path):
     (tmp_path / "g.csv").write_text("# one\nfrom,to\na,b\n")
     assert "g.csv: 1 line of comment left out (# or % at the start)" in inspect(tmp_path / "g.csv")[1].notes
+
+
+@pytest.mark.parametrize("text", [" %\n inf\n\t01 ", "\t#hoir\tchess\nAnn\t1\t0\n", "\n #\n", "   # a comment\na b\n"])
+def test_a_mark_behind_blanks_is_a_comment_or_a_cell(text):
+    assert "a comment" not in without_comments(text, PATH)
+    assert without_comments(text, PATH).count("\n") == text.count("\n")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.exceptions
 from hypothesis import given, settings
@@ -247,6 +248,26 @@ def test_the_score_of_another_graph():
     other = planted(20, seed=3)
     model = LabelPropagation(random_state=0).fit(GRAPH, Y)
     assert model.score(other) == pytest.approx((model.predict(other) == other.labels).mean())
+
+
+def test_the_score_of_a_copy_of_the_fitted_graph_leaves_out_what_was_learned_from():
+    model = Majority().fit(GRAPH, {"n0": "a", "n3": "a", "n1": "b"})
+    assert model.score(GRAPH.replace(name="a copy")) == model.score(GRAPH)
+
+
+def test_a_mask_is_a_name():
+    with pytest.raises(DataError, match="mask is the name of one of the graph's masks, not ndarray"):
+        Majority().fit(GRAPH, mask=np.ones(GRAPH.num_nodes, dtype=bool))
+
+
+def test_groups_that_no_node_of_the_fit_was_in_are_said():
+    graph = gramme.MultilayerGraph.from_table(
+        pd.DataFrame({"city": list("uuvv"), "label": list("aabb")}), label="label"
+    )
+    new = gramme.MultilayerGraph.from_table(pd.DataFrame({"city": list("uuww")}))
+    model = OneHotLogistic().fit(graph)
+    with pytest.warns(GrammeWarning, match="layer 'city' has groups that the model has not seen: 'w'"):
+        model.predict(new)
 
 
 def test_the_score_wants_labels_that_were_not_learned_from(tmp_path):

@@ -182,6 +182,15 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
         )
     columns = [[row[place] if place < len(row) else "" for _, row in rows] for place in range(width)]
     names = [f"column {place + 1}" for place in range(width)]
+    for column in columns[2:]:
+        numbers = [_NUMBER.match(cell.strip()) is not None for cell in column]
+        if len(numbers) > 2 and not numbers[0] and all(numbers[1:]):
+            raise FileFormatError(
+                f"{column[0].strip()!r} stands above numbers, so this line seems to be a header; name the columns of "
+                f"the ends with {setting('source')} and {setting('target_column')}",
+                file=path,
+                line=rows[0][0],
+            )
     weight = None
     if width > 2 and all(not cell.strip() or _NUMBER.match(cell.strip()) for cell in columns[-1]):
         weight = width - 1

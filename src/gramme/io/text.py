@@ -173,7 +173,8 @@ def without_comments(text: str, path: Path) -> str:
         return text
     lines = text.split("\n") if "\n" in text else text.split("\r")
     end = "\n" if "\n" in text else "\r"
-    first = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(_MARKS)), len(lines))
+    bare = [line.lstrip(" ") for line in lines]
+    first = next((k for k, line in enumerate(bare) if line.strip() and not line.startswith(_MARKS)), len(lines))
     below = lines[first] if first < len(lines) else ""
     mark = max(SEPARATORS, key=below.count)
     between = mark if mark in below else None  # None: any white space
@@ -181,9 +182,9 @@ def without_comments(text: str, path: Path) -> str:
     comments = [
         k
         for k in range(first)
-        if lines[k].strip() and (_SURE_COMMENT.match(lines[k]) or len(lines[k].split(between)) < width)
+        if lines[k].strip() and (_SURE_COMMENT.match(bare[k]) or len(lines[k].split(between)) < width)
     ]
-    if len(comments) < sum(bool(line.strip()) for line in lines[:first]):
+    if not comments or len(comments) < sum(bool(line.strip()) for line in lines[:first]):
         return text  # the lines with the mark are rows of the table
     head = lines[comments[-1]].lstrip("#% \t")
     if _is_header(head, below):

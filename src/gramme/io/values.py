@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gramme._text import setting
+from gramme._text import plural, setting
 from gramme.errors import DataError
 from gramme.graph.columns import amounts
 
@@ -73,7 +73,7 @@ def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
         if alike != name:
             pairs.append((alike, name))
     if pairs:
-        more = f", and {len(pairs) - 1:,} more pairs" if len(pairs) > 1 else ""
+        more = f", and {plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
         tell(
             f"the {what} {pairs[0][0]!a} and {pairs[0][1]!a} differ in case, spaces, zeros or invisible characters "
             f"alone and are two {become}{more}",

@@ -42,7 +42,7 @@ from .persistence import (
     save_fields,
     write_model,
 )
-from .prepare import ViewScale, prepare_graph, with_layers_of_fit
+from .prepare import ViewScale, prepare_graph, warn_of_new_groups, with_layers_of_fit
 
 _KEEPS_INTERRUPTED: ContextVar[bool] = ContextVar("keeps interrupted fits", default=False)
 
@@ -283,6 +283,8 @@ class GraphEstimator(BaseEstimator, ABC):
     def _ordered(self, graph: Any) -> NameOrder:
         """Another graph as the method would see it in a fit, with the layers of its own fit."""
         seen = self._seen(self._check_graph(graph))
+        if hasattr(self, "graph_"):
+            warn_of_new_groups(self.graph_, seen)
         if self._delegates_preprocessing:
             return NameOrder(with_layers_of_fit(seen, self.layers_))
         return self._with_own_layers(in_name_order(seen))
@@ -583,7 +585,10 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         target = self._graph_to_score(graph, y if mask is None else mask, "labels")
         own_labels = y is None
         y = labels_within(target, y, mask)
-        if own_labels and target is getattr(self, "graph_", None) and target.labels is not None:
+        fitted = getattr(self, "graph_", None)
+        bare = {"labels": None, "masks": {}}
+        same = target is fitted or (fitted is not None and target.replace(**bare) == fitted.replace(**bare))
+        if own_labels and same and target.labels is not None:
             y = np.where(self.labelled_, None, target.labels if y is None else y)
         nodes, codes = coded_labels(target, target.labels if y is None else y, self.classes_, "test", strict=False)
         found = self.predict_proba(graph).argmax(axis=1)[nodes]

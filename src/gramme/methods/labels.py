@@ -283,6 +283,11 @@ def labels_within(graph: MultilayerGraph, y: Any, mask: str | None) -> Any:
     """The labels, or the graph's own, on the nodes of one of its masks alone; as given without a mask."""
     if mask is None:
         return y
+    if not isinstance(mask, str):
+        raise DataError(
+            f"mask is the name of one of the graph's masks, not {type(mask).__name__}; "
+            "graph.replace(masks={'train': ...}) gives it one"
+        )
     if mask not in graph.masks:
         hint = did_you_mean(mask, graph.masks) if graph.masks else "it has none"
         raise DataError(f"the graph has no mask {mask!r}; {hint}")

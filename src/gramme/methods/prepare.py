@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from gramme._types import Floats
 from gramme.distributed import communicator_of
 from gramme.errors import DataError, GrammeWarning
-from gramme.graph import MultilayerGraph
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.node_values import Features, missing_rows
 
 
@@ -80,6 +80,19 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
     if extra:
         warnings.warn(f"layers the model does not know are left out: {', '.join(extra)}", GrammeWarning, stacklevel=5)
     return graph.select_layers(layers)
+
+
+def warn_of_new_groups(fitted: MultilayerGraph, graph: MultilayerGraph) -> None:
+    """Warn of groups that no node of the fit was in, as a value of a column that it did not have."""
+    for name, layer in graph.layers.items():
+        known = fitted.layers.get(name)
+        if isinstance(layer, MembershipLayer) and isinstance(known, MembershipLayer):
+            new = layer.group_names[~layer.group_names.isin(known.group_names)]
+            if len(new):
+                shown = ", ".join(map(repr, new[:3])) + (", ..." if len(new) > 3 else "")
+                warnings.warn(
+                    f"layer {name!r} has groups that the model has not seen: {shown}", GrammeWarning, stacklevel=5
+                )
 
 
 def prepare_graph(graph: MultilayerGraph, views: ViewScale | None, *, supports_couplings: bool) -> MultilayerGraph:
