@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from gramme._types import Floats
 from gramme.distributed import communicator_of
 from gramme.errors import DataError, GrammeWarning
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.graph.node_values import Features, missing_rows
 
 
@@ -85,9 +85,9 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
 def warn_of_new_groups(fitted: MultilayerGraph, graph: MultilayerGraph) -> None:
     """Warn of groups that no node of the fit was in, as a value of a column that it did not have."""
     for name, layer in graph.layers.items():
-        known = fitted.layers.get(name)
-        if isinstance(layer, MembershipLayer) and isinstance(known, MembershipLayer):
-            new = layer.group_names[~layer.group_names.isin(known.group_names)]
+        known = fitted.layers[name].group_names if name in fitted.layers else None
+        if layer.group_names is not None and known is not None:
+            new = layer.group_names[~layer.group_names.isin(known)]
             if len(new):
                 shown = ", ".join(map(repr, new[:3])) + (", ..." if len(new) > 3 else "")
                 warnings.warn(
