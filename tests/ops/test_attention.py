@@ -24,6 +24,7 @@ from gramme.ops import (
 )
 from gramme.ops.attention import BAND, Activation
 from gramme.ops.attention import blocks as row_blocks
+from gramme.ops.communicator import Communicator
 
 SCALES = [1e-3, 1.0, 50.0, 1e3, 1e8, 1e30, 1e307]
 
@@ -344,5 +345,5 @@ def test_where_it_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     assert not hop_fits(values, neighbourhood, relu)
     monkeypatch.undo()
-    monkeypatch.setattr(type(neighbourhood), "across_processes", True)
+    neighbourhood.communicator = Communicator(0, 2)
     assert not hop_fits(values, neighbourhood, relu)

@@ -1,10 +1,11 @@
 """One graph over several processes, on one machine or many: each owns some of the nodes, in all layers.
 
-Estimators run on a :class:`PartGraph` as on a whole graph; what crosses the border of a process is in ``part_sums.py``
-(neighbourhood sums) and ``communicator.py`` (everything else).
+Estimators run on a :class:`PartGraph` as on a whole graph; what crosses the border of a process is in
+``gramme/ops/parts.py`` (neighbourhood sums) and ``gramme/ops/communicator.py`` (everything else).
 """
 
-from .communicator import SINGLE_PROCESS, Communicator, communicator_of
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator, communicator_of
+
 from .indexing import gather_rows, gather_sparse_rows, global_positions, local_index, node_count
 from .launch import is_one_of_several, join
 from .part_graph import PartGraph

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from gramme._types import Ints
 from gramme.graph import MultilayerGraph
 from gramme.io.values import decode, encode
+from gramme.ops.communicator import communicator_of
 
-from .communicator import communicator_of
 from .part_graph import PartGraph
 
 

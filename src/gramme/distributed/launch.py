@@ -23,8 +23,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 
 from gramme.errors import DataError, GrammeError
-
-from .communicator import SINGLE_PROCESS, Communicator
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator
 
 # Processes meet before they work: all must come within :data:`RENDEZVOUS_SECONDS`, and all must have
 # been asked the same.

@@ -11,23 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from inspect import signature
-from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._types import Ints
 from gramme.errors import DataError
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import BoolArray
-from gramme.ops import NeighbourhoodSum
-
-from .communicator import Communicator
-from .sums import Links, PartEdgeSum, PartGroupSum, PartMembershipSum, PartSideBySide, PartSupraSum, stacked_links
+from gramme.ops.communicator import Communicator
+from gramme.ops.parts import Links
 
 # The layers of a graph as one process holds them: the edges of its nodes, and its members of the
 # groups.
@@ -72,6 +68,10 @@ class PartEdges(Layer):
         self._present = present
 
     @property
+    def part(self) -> Links:
+        return self.links
+
+    @property
     def num_edges(self) -> int:
         return self._edges
 
@@ -107,12 +107,14 @@ class PartGroups(MembershipLayer):
         The number of each among the groups that have members at several processes, -1 for others.
     shared_count : int
         How many such groups there are.
+    communicator : Communicator
     """
 
     neighbour_sums = with_entries = to_edges = to_scipy = neighbours = subset = _refuse
     group_place: Ints
     shared: Ints
     shared_count: int
+    communicator: Communicator
     _facts: dict[str, Any]
 
     def __init__(
@@ -128,14 +130,19 @@ class PartGroups(MembershipLayer):
         shared: Ints,
         facts: dict[str, Any],
         present: BoolArray | None,
+        communicator: Communicator,
     ) -> None:
-        self.num_nodes = num_nodes
+        self.num_nodes, self.communicator = num_nodes, communicator
         self.group, self.group_names, self.weight = group, group_names, weight
         self.sizes, self._counts, self._present = sizes, counts, present
         self.group_place, self.shared, self.shared_count = group_place, shared, facts["shared"]
         self.duplicates_merged = 0
         self.features = self.feature_names = None
         self._facts = facts
+
+    @property
+    def part(self) -> PartGroups:
+        return self
 
     @property
     def single(self) -> bool:
@@ -311,63 +318,6 @@ class PartGraph(MultilayerGraph):
         for place, part in zip(places, parts, strict=True):
             whole[place] = part
         return whole
-
-    # Sums
-
-    def layers_sum(self, layers: Sequence[str], nodes: Ints | None) -> NeighbourhoodSum:
-        """S over the stacked copies of this part's nodes in some layers; see :func:`gramme.ops.layers_sum`."""
-        chosen = [self.layers[name] for name in layers]
-        parts: list[NeighbourhoodSum] = []
-        for _, group in groupby(chosen, key=lambda layer: isinstance(layer, PartEdges)):
-            same = list(group)
-            copies = np.arange(len(same))[:, None] * self.num_nodes
-            outputs = None if nodes is None else (copies + nodes).ravel()
-            parts.append(self._sum_of_kind(same, outputs))
-        return parts[0] if len(parts) == 1 else PartSideBySide(self.communicator, parts)
-
-    def _sum_of_kind(self, same: list[Layer], outputs: Ints | None) -> NeighbourhoodSum:
-        edges = [layer for layer in same if isinstance(layer, PartEdges)]
-        if edges:
-            links = stacked_links([layer.links for layer in edges], self.whole.part_sizes)
-            symmetric = not any(layer.directed for layer in edges)
-            return PartEdgeSum(self.communicator, links, symmetric=symmetric, outputs=outputs)
-        groups = [layer for layer in same if isinstance(layer, PartGroups)]
-        incidence = sp.csr_array(sp.block_diag([layer.incidence() for layer in groups], format="csr"))
-        shared, start = [], 0
-        for layer in groups:
-            shared.append(np.where(layer.shared >= 0, layer.shared + start, -1))
-            start += layer.shared_count
-        return PartMembershipSum(self.communicator, incidence, np.concatenate(shared), start, outputs)
-
-    def groups_sum(self, layers: Sequence[str]) -> PartGroupSum | None:
-        """S with one row per group with members here; see :func:`gramme.ops.groups_sum`."""
-        chosen = [self.layers[name] for name in layers]
-        groups = [layer for layer in chosen if isinstance(layer, PartGroups) and layer.single]
-        if len(groups) < len(chosen):
-            return None
-        return PartGroupSum(
-            self.communicator,
-            [layer.incidence() for layer in groups],
-            [layer.shared for layer in groups],
-            [layer.shared_count for layer in groups],
-        )
-
-    def supra_sum(self, nodes: Ints | None) -> PartSupraSum:
-        """S over the supra graph of this part's nodes; see :func:`gramme.ops.supra_sum`."""
-        names = list(self.layers)
-        present = np.stack([layer.present for layer in self.layers.values()])
-        further = None
-        if self.part_couplings is not None:
-            copies = np.arange(len(names))[:, None] * self.num_nodes
-            outputs = None if nodes is None else (copies + nodes).ravel()
-            further = PartEdgeSum(
-                self.communicator,
-                self.part_couplings.links,
-                symmetric=not self.part_couplings.directed,
-                outputs=outputs,
-                include_self=False,
-            )
-        return PartSupraSum(self.communicator, self.layers_sum(names, nodes), present, nodes, further)
 
     def __repr__(self) -> str:
         return (

@@ -22,11 +22,11 @@ from gramme.graph.arrays import loose_index
 from gramme.graph.canonical import in_name_order
 from gramme.io.values import decode, encode
 from gramme.io.zip_arrays import ArrayReader, ArrayWriter, take_names
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator
+from gramme.ops.parts import Links
 
-from .communicator import SINGLE_PROCESS, Communicator
 from .part_graph import PartCouplings, PartEdges, PartGraph, PartGroups, WholeFacts
 from .partition import Cut, Members, coupling_facts, layer_facts, part_members
-from .sums import Links
 
 # The manifest of a graph in parts. Every process reads it once; an entry that does not fit is
 # refused by name.
@@ -229,7 +229,7 @@ def open_part(manifest: Manifest, number: int, communicator: Communicator) -> Pa
             raise ValueError(f"it has {path.stat().st_size} bytes, not {entry['bytes']}")
         if sha256_of(path) != entry["sha256"]:
             raise ValueError("its checksum (sha256) is another than the manifest's")
-        return _Part(manifest, number, ArrayReader(path)).graph(communicator)
+        return _Part(manifest, number, ArrayReader(path), communicator).graph()
     except FileNotFoundError:
         raise FileFormatError("this part of the graph is missing", file=path) from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -241,13 +241,14 @@ def open_part(manifest: Manifest, number: int, communicator: Communicator) -> Pa
 class _Part:
     """The arrays of a part, each checked as it is taken."""
 
-    def __init__(self, manifest: Manifest, number: int, archive: ArrayReader) -> None:
+    def __init__(self, manifest: Manifest, number: int, archive: ArrayReader, communicator: Communicator) -> None:
         self.manifest, self.entry, self.archive = manifest, manifest.parts[number], archive
+        self.communicator = communicator
         self.number, self.nodes = number, int(self.entry["nodes"])
         self.whole = manifest.whole()
         self.has = set(archive.names)
 
-    def graph(self, communicator: Communicator) -> PartGraph:
+    def graph(self) -> PartGraph:
         places = self._numbers("places", self.nodes, self.whole.nodes)
         if (np.diff(places) <= 0).any():
             raise ValueError("the places of its nodes do not ascend")
@@ -267,7 +268,7 @@ class _Part:
             places=places,
             given=given,
             label_codes=codes,
-            communicator=communicator,
+            communicator=self.communicator,
             whole=self.whole,
             features=self._matrix("features"),
             layer_features={name: each for name, each in features.items() if each is not None},
@@ -316,7 +317,7 @@ class _Part:
             data = self._weights(key, entries, "edge")
         shape = (rows, rows + halo)
         matrix = sp.csr_array((data, indices, indptr), shape=shape)
-        return Links(matrix, owner, row), place
+        return Links(matrix, owner, row, sizes, self.communicator), place
 
     def _groups(self, key: str, facts: dict[str, Any], present: NDArray[np.bool_] | None) -> PartGroups:
         indptr = self._indptr(key, self.nodes)
@@ -338,6 +339,7 @@ class _Part:
             shared=self._numbers(f"{key}.shared", groups, facts["shared"], low=-1),
             facts=facts,
             present=present,
+            communicator=self.communicator,
         )
 
     def _couplings(self, layers: dict[str, Layer], count: int) -> PartCouplings | None:

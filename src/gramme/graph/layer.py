@@ -121,6 +121,11 @@ class Layer(Frozen, ABC):
         return self.to_edges().to_scipy()
 
     @property
+    def part(self) -> Any:
+        """What one process has of a layer whose rest others have (:mod:`gramme.ops.parts`); None for a whole layer."""
+        return None
+
+    @property
     def present(self) -> BoolArray:
         """For each node, whether this layer holds it."""
         if self._present is None:

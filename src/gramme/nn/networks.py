@@ -14,8 +14,8 @@ from typing import cast, overload
 import torch
 from torch import Tensor, nn
 
-from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
 from gramme.ops import ACTIVATIONS, Features, LayerFeatures, PooledGroups, SparseFeatures, in_plain_torch, plain_torch
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator
 
 from .attention import AttentionHop, EntryPlaces, MemberRandom, Places, ScalingFactors, glorot
 from .plan import Output, Plan, Shape, Step

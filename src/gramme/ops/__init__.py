@@ -25,7 +25,7 @@ from .neighbourhood import (
     spread,
 )
 from .pooled_groups import PooledGroups, pooled_means
-from .stacked import BringsSums, SideBySide, SupraSum, groups_sum, layers_sum, stack, supra_sum
+from .stacked import SideBySide, SupraSum, groups_sum, layers_sum, stack, supra_sum
 
 ask_for_large_pages()
 
@@ -33,7 +33,6 @@ __all__ = [
     "ACTIVATIONS",
     "Activation",
     "SparseRowSum",
-    "BringsSums",
     "EdgeScales",
     "EdgeSum",
     "Entries",

@@ -193,8 +193,8 @@ class _Bands:
             part = neighbourhood(self.weights * inside)
             self.hears = torch.where((part > 0) & self.hears.isinf(), number, self.hears)
             share = self._share(number, weighted.dtype)
-            if not neighbourhood.anywhere(bool(share.any())):
-                if not neighbourhood.anywhere(bool((self.hears >= number).any())):
+            if not neighbourhood.communicator.any(bool(share.any())):
+                if not neighbourhood.communicator.any(bool((self.hears >= number).any())):
                     self.numbers = self.numbers[:place]  # nobody listens further down
                     break
                 continue
@@ -210,7 +210,7 @@ class _Bands:
         for number in self.numbers:
             inside = (self.band == number).to(upper.dtype)
             share = self._share(number, upper.dtype)
-            if neighbourhood.anywhere(bool(share.any())):
+            if neighbourhood.communicator.any(bool(share.any())):
                 to_values += inside[..., None] * _sum(turn, share[..., None] * upper)
                 to_weights += inside * turn(share * lower)
         return to_values, to_weights
@@ -383,7 +383,7 @@ def hop_fits(values: Tensor, neighbourhood: NeighbourhoodSum, activation: Activa
         activation.compiled is not None
         and not plain_torch()
         and not neighbourhood.featured
-        and not neighbourhood.across_processes
+        and neighbourhood.communicator.alone
         and min(neighbourhood.rows, neighbourhood.outputs, values.numel()) > 0
         and fits_compiled(values)
     )

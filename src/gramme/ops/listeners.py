@@ -23,7 +23,7 @@ from gramme.graph import MultilayerGraph
 
 from .edge_features import Entries, entries_sum
 from .neighbourhood import NeighbourhoodSum, hold
-from .stacked import BringsSums, coupling_matrix
+from .stacked import coupling_matrix
 
 SLOPE = 0.2
 """Of LeakyReLU below 0, as in GAT."""
@@ -141,7 +141,7 @@ def listener_sums(
 
     With ``pillars`` over the supra graph, in which a node's copies are one more group of it, and couplings are edges.
     """
-    if isinstance(graph, BringsSums):
+    if any(layer.part is not None for layer in graph.layers.values()):
         raise DataError(
             "attention_score='leaky' needs the whole graph in one process; fit in one, or take "
             "attention_score='neighbour'"

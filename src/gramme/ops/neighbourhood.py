@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from gramme.errors import DataError
 
+from .communicator import SINGLE_PROCESS, Communicator
 from .kernels import compiled
 
 # A linear map with a gradient, and gradients in general: compiled code has first derivatives only.
@@ -105,8 +106,8 @@ class NeighbourhoodSum(nn.Module, ABC):
     supports_subset : bool
         Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody,
         unless there are millions of memberships.
-    across_processes : bool
-        Whether other processes take part, so that all must ask for the same sums in the same order.
+    communicator : Communicator
+        The processes that hold the rows; several must ask for the same sums in the same order.
     featured : bool
         Whether there are weights that are learned from features, so that attention goes by ``weighted``, as
         ``FeatureSum`` has it.
@@ -115,8 +116,11 @@ class NeighbourhoodSum(nn.Module, ABC):
     rows: int
     outputs: int
     supports_subset: bool = False
-    across_processes: bool = False
     featured: bool = False
+
+    def __init__(self, communicator: Communicator = SINGLE_PROCESS) -> None:
+        super().__init__()
+        self.communicator = communicator
 
     @abstractmethod
     def forward(self, values: Tensor) -> Tensor:
@@ -127,23 +131,20 @@ class NeighbourhoodSum(nn.Module, ABC):
         """The transpose of S, shape (rows, columns), for values of shape (outputs, columns)."""
 
     def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
-        """The lowest and the highest of each column over all rows that anybody can hear.
-
-        A sum whose rows are spread over several processes asks the others here.
-        """
-        if not scores.numel():
-            none = scores.new_zeros(scores.shape[1:])
-            return none, none
-        low, high = scores.aminmax(dim=0)
-        return low, high
+        """The lowest and the highest of each column over the rows of all processes."""
+        if scores.numel():
+            low, high = scores.aminmax(dim=0)
+        else:
+            high = scores.new_full(scores.shape[1:], 0 if self.communicator.alone else -torch.inf)
+            low = -high
+        both = self.communicator.all_max_(torch.stack([-low, high]))
+        return -both[0], both[1]
 
     def levels_of(self, bands: Tensor) -> list[float]:
-        """The distinct numbers among all rows that anybody can hear, ascending."""
-        return sorted(set(bands.flatten().tolist()))
-
-    def anywhere(self, flag: bool) -> bool:
-        """Whether something holds for some row; as with :meth:`range_of` several processes must agree."""
-        return flag
+        """The distinct numbers among the rows of all processes, ascending."""
+        found = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
+        every: list[float] = np.unique(np.concatenate(self.communicator.gather(found))).tolist()
+        return every
 
     def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
         """What features multiply each edge or membership of a layer with, (entries, heads); None without features."""
@@ -323,18 +324,21 @@ class MembershipSum(NeighbourhoodSum):
     gets one of its own.
 
     ``incidence`` (rows, groups): How strongly each row belongs to each group; ones as a rule; ``outputs``: The rows
-    whose sums are wanted; all if not given.
+    whose sums are wanted; all if not given; ``shared``: The groups that other processes have members of.
     """
 
     correction: Tensor | None
     chosen: Tensor | None
 
-    def __init__(self, incidence: sp.csr_array, outputs: NDArray[np.int64] | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, incidence: sp.csr_array, outputs: NDArray[np.int64] | None = None, shared: SharedGroups | None = None
+    ) -> None:
+        super().__init__(SINGLE_PROCESS if shared is None else shared.communicator)
+        self.shared = shared
         incidence = with_own_groups(incidence)
         wanted = incidence if outputs is None else sp.csr_array(incidence[outputs])
         self.rows, self.outputs = incidence.shape[0], wanted.shape[0]
-        self.supports_subset = incidence.nnz > MANY_MEMBERSHIPS and not self.across_processes
+        self.supports_subset = incidence.nnz > MANY_MEMBERSHIPS and self.communicator.alone
         self.in_double = self._rounding_shows(incidence)
         # one group per node is the common case: giving back is a plain row look-up, with nothing to correct
         plain = one_each(incidence)
@@ -355,7 +359,7 @@ class MembershipSum(NeighbourhoodSum):
 
     def forward(self, values: Tensor) -> Tensor:
         work = values.double() if self.in_double else values
-        sums = self.back(self._whole(self.groups(work)))
+        sums = self.back(whole_(self.groups(work), self.shared))
         if self.correction is not None:
             own = work if self.chosen is None else work.index_select(0, self.chosen)
             sums.addcmul_(self.correction.to(work.dtype), own)
@@ -366,20 +370,49 @@ class MembershipSum(NeighbourhoodSum):
         if self.chosen is None:
             return self.forward(values)
         work = values.double() if self.in_double else values
-        sums = self.to_all_nodes(self._whole(self.taken(work)))
+        sums = self.to_all_nodes(whole_(self.taken(work), self.shared))
         if self.correction is not None:
             sums.index_add_(0, self.chosen, work * self.correction.to(work.dtype))
         return sums.to(values.dtype)
 
-    def _whole(self, sums: Tensor) -> Tensor:
-        """Sums of groups over all their members, wherever these are; here all are."""
-        return sums
-
     def _rounding_shows(self, incidence: sp.csr_array) -> bool:
         """Whether some row's own term in B B^T is so large that single precision would lose the rest."""
-        if (incidence.data == 1).all():
+        if not self.communicator.any(bool((incidence.data != 1).any())):
             return False
-        return own_share(incidence, np.asarray(incidence.sum(axis=0), np.float64).ravel()) > MAX_OWN_SHARE
+        here = torch.from_numpy(np.array(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
+        sums = whole_(here, self.shared).numpy().ravel()
+        return self.communicator.any(own_share(incidence, sums) > MAX_OWN_SHARE)
+
+
+class SharedGroups(nn.Module):
+    """Adds up the sums of groups that have members on several processes.
+
+    ``shared`` has the number of each group here among all ``count`` that are shared, -1 for one that is not.
+    """
+
+    here: Tensor
+    number: Tensor
+
+    def __init__(self, communicator: Communicator, shared: NDArray[np.int64], count: int) -> None:
+        super().__init__()
+        self.communicator, self.count = communicator, count
+        here = np.flatnonzero(shared >= 0)
+        hold(self, "here", torch.from_numpy(here))
+        hold(self, "number", torch.from_numpy(shared[here]))
+
+    def whole_(self, sums: Tensor) -> Tensor:
+        """Sums over all members from sums over those here, in place."""
+        if not self.count:
+            return sums
+        buffer = sums.new_zeros(self.count, *sums.shape[1:])
+        buffer.index_copy_(0, self.number, sums.index_select(0, self.here))
+        self.communicator.all_sum_(buffer)
+        return sums.index_copy_(0, self.here, buffer.index_select(0, self.number))
+
+
+def whole_(sums: Tensor, shared: SharedGroups | None) -> Tensor:
+    """Sums of groups over all their members, wherever these are, from sums over those here, in place."""
+    return sums if shared is None else shared.whole_(sums)
 
 
 class _Lookup(nn.Module):
@@ -402,7 +435,8 @@ class GroupSum(NeighbourhoodSum):
     on a group can stand for its members: the mean over equal rows is that row, so a further hop needs no sum at all.
 
     ``incidences`` (nodes, groups): One per layer; no node in two groups. Layers are padded with empty groups to the
-    same number of them.
+    same number of them. ``shared``: The output rows of groups that other processes have members of. Each of these has
+    such a row and gets a part of its gradient; the parts are added up on the way back.
 
     ``size``: Groups per layer after padding: ``outputs = layers * size``; ``member_of`` (rows,): The output row of each
     row.
@@ -410,8 +444,9 @@ class GroupSum(NeighbourhoodSum):
 
     member_of: Tensor
 
-    def __init__(self, incidences: Sequence[sp.csr_array]) -> None:
-        super().__init__()
+    def __init__(self, incidences: Sequence[sp.csr_array], shared: SharedGroups | None = None) -> None:
+        super().__init__(SINGLE_PROCESS if shared is None else shared.communicator)
+        self.shared = shared
         filled = [with_own_groups(one) for one in incidences]
         if not all(one_each(one) for one in filled):
             raise ValueError("a group can stand for its members only where memberships are 1 and single")
@@ -426,11 +461,12 @@ class GroupSum(NeighbourhoodSum):
         hold(self, "member_of", torch.from_numpy(member_of))
 
     def forward(self, values: Tensor) -> Tensor:
-        return self.groups(values)
+        return whole_(self.groups(values), self.shared)
 
     def transposed(self, values: Tensor) -> Tensor:
         """Each member is given its group's row."""
-        return values.index_select(0, self.member_of)
+        given = values if self.shared is None else self.shared.whole_(values.clone())
+        return given.index_select(0, self.member_of)
 
     def to_members(self, values: Tensor) -> Tensor:
         """Each member's copy of its group's row, which every process that has members of the group holds."""

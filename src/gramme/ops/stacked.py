@@ -1,15 +1,14 @@
 """Neighbourhood sums over several layers at once, whatever each of them is made of.
 
 The copy of node i in layer l is row ``l * num_nodes + i``. Layers of one kind become one structure with offset
-indices, so that all of them cost one call, however many there are. What kind a layer is decides its sum, here and
-nowhere else: a layer of groups has an incidence (:meth:`gramme.graph.Layer.incidence`), a layer of edges has none.
+indices, so that all of them cost one call, however many there are. What a layer is made of, and whether other processes
+have a part of it (:attr:`gramme.graph.Layer.part`), decides its sum, here and nowhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,11 +25,15 @@ from .neighbourhood import (
     GroupSum,
     MembershipSum,
     NeighbourhoodSum,
+    SharedGroups,
     hold,
     linear,
-    one_each,
+    with_own_groups,
     without_single_members,
 )
+from .parts import PartEdgeSum, stacked_links
+
+Nodes = NDArray[np.int64]
 
 
 # The neighbourhood sum of the supra graph: all layers' copies of the nodes, joined by pillar edges and couplings.
@@ -47,19 +50,23 @@ def supra_sum(
     scales : mapping of layer name to mean and deviation, optional
         Of features of edges and memberships that attention learns weights from.
     """
-    if isinstance(graph, BringsSums):
-        _refuse_features(scales)
-        return graph.supra_sum(nodes)
     layers = list(graph.layers.values())
     present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
-    further = None
-    if graph.couplings:
-        copies = np.arange(len(layers))[:, None] * graph.num_nodes
-        outputs = None if nodes is None else (copies + nodes).ravel()
+    further: NeighbourhoodSum | None = None
+    outputs = _rows(len(layers), graph.num_nodes, nodes)
+    part = getattr(graph, "part_couplings", None)  # of one process
+    if part is not None:
+        further = PartEdgeSum(part.links, symmetric=not part.directed, outputs=outputs, include_self=False)
+    elif graph.couplings:
         symmetric = not any(coupling.directed for coupling in graph.couplings.values())
         matrix = coupling_matrix(graph)
         further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, include_self=False)
     return SupraSum(layers_sum(graph, nodes=nodes, scales=scales), present, nodes, further)
+
+
+def _rows(layers: int, num_nodes: int, nodes: Nodes | None) -> Nodes | None:
+    """The rows of some nodes' copies in so many layers."""
+    return None if nodes is None else (np.arange(layers)[:, None] * num_nodes + nodes).ravel()
 
 
 def coupling_matrix(graph: MultilayerGraph) -> sp.csr_array:
@@ -102,7 +109,7 @@ class SupraSum(NeighbourhoodSum):
         nodes: NDArray[np.int64] | None = None,
         couplings: NeighbourhoodSum | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(layers.communicator)
         self.layers, self.couplings = layers, couplings
         self.rows, self.outputs = layers.rows, layers.outputs
         self.featured = layers.featured
@@ -173,31 +180,6 @@ class SupraSum(NeighbourhoodSum):
         return sums
 
 
-Nodes = NDArray[np.int64]
-
-
-@runtime_checkable
-class BringsSums(Protocol):
-    """A graph with sums of its own, such as the part of one process, whose rows others hear as well."""
-
-    def layers_sum(self, layers: Sequence[str], nodes: Nodes | None) -> NeighbourhoodSum:
-        """As :func:`layers_sum`."""
-
-    def groups_sum(self, layers: Sequence[str]) -> GroupSum | None:
-        """As :func:`groups_sum`."""
-
-    def supra_sum(self, nodes: Nodes | None) -> SupraSum:
-        """As :func:`gramme.ops.stacked.supra_sum`."""
-
-
-def _refuse_features(scales: EdgeScales | None) -> None:
-    if scales:
-        raise DataError(
-            f"the layer {next(iter(scales))!r} has features of its edges, which several processes cannot learn from "
-            "together; fit in one process, or leave the features out"
-        )
-
-
 def layers_sum(
     graph: MultilayerGraph,
     layers: Iterable[str] | None = None,
@@ -216,9 +198,11 @@ def layers_sum(
         Of features of edges and memberships that attention learns weights from; then all nodes' sums are taken.
     """
     names = list(graph.layers if layers is None else layers)
-    if isinstance(graph, BringsSums):
-        _refuse_features(scales)
-        return graph.layers_sum(names, nodes)
+    if scales and any(layer.part is not None for layer in graph.layers.values()):
+        raise DataError(
+            f"the layer {next(iter(scales))!r} has features of its edges, which several processes cannot learn from "
+            "together; fit in one process, or leave the features out"
+        )
     if scales and not scales.keys().isdisjoint(names):
         chosen = [graph.layers[name] for name in names]
         others = [
@@ -231,35 +215,53 @@ def layers_sum(
 
 def groups_sum(graph: MultilayerGraph, layers: Iterable[str]) -> GroupSum | None:
     """S with one row per group, where every named layer puts each node in one group at most; else None."""
-    if isinstance(graph, BringsSums):
-        return graph.groups_sum(list(layers))
-    incidences = []
-    for name in layers:
-        incidence = graph.layers[name].incidence()
-        if incidence is None or not one_each(incidence):
-            return None
-        incidences.append(incidence)
-    return GroupSum(incidences)
+    chosen = [graph.layers[name] for name in layers]
+    groups = [layer.as_groups() for layer in chosen]
+    incidences = [with_own_groups(one.incidence()) for one in groups if one is not None and one.single]
+    if len(incidences) < len(chosen):
+        return None
+    size = max((incidence.shape[1] for incidence in incidences), default=0)
+    return GroupSum(incidences, _shared_groups(chosen, [size] * len(chosen)))
 
 
 def stack(layers: Sequence[Layer], num_nodes: int, nodes: Nodes | None = None) -> NeighbourhoodSum:
     """One structure for consecutive layers of one kind, side by side where the kinds differ."""
-    found = [(layer, layer.incidence()) for layer in layers]
     parts: list[NeighbourhoodSum] = []
-    for edges, group in groupby(found, key=lambda pair: pair[1] is None):
+    for kind, group in groupby(layers, key=lambda layer: layer.made_of):
         same = list(group)
-        copies = np.arange(len(same))[:, None] * num_nodes
-        outputs = None if nodes is None else (copies + nodes).ravel()
-        if edges:
-            matrix = _diagonal([layer.to_scipy() for layer, _ in same])
-            symmetric = not any(layer.directed for layer, _ in same)
-            parts.append(EdgeSum(matrix, symmetric=symmetric, outputs=outputs))
-        else:
-            incidence = _diagonal([one for _, one in same if one is not None])
-            parts.append(MembershipSum(without_single_members(incidence), outputs))
+        outputs = _rows(len(same), num_nodes, nodes)
+        parts.append((_edges_sum if kind == "edges" else _memberships_sum)(same, outputs))
     if len(parts) == 1:
         return parts[0]
     return SideBySide(parts) if parts else EdgeSum(sp.csr_array((0, 0)), symmetric=True)
+
+
+def _edges_sum(layers: list[Layer], outputs: Nodes | None) -> NeighbourhoodSum:
+    symmetric = not any(layer.directed for layer in layers)
+    if layers[0].part is None:
+        return EdgeSum(_diagonal([layer.to_scipy() for layer in layers]), symmetric=symmetric, outputs=outputs)
+    return PartEdgeSum(stacked_links([layer.part for layer in layers]), symmetric=symmetric, outputs=outputs)
+
+
+def _memberships_sum(layers: list[Layer], outputs: Nodes | None) -> NeighbourhoodSum:
+    incidences = [matrix for matrix in (layer.incidence() for layer in layers) if matrix is not None]
+    shared = _shared_groups(layers, [matrix.shape[1] for matrix in incidences])
+    incidence = _diagonal(incidences)
+    return MembershipSum(without_single_members(incidence) if shared is None else incidence, outputs, shared)
+
+
+def _shared_groups(layers: Sequence[Layer], sizes: Sequence[int]) -> SharedGroups | None:
+    """The groups of stacked layers, which take so many rows each, that several processes have members of."""
+    if not layers or layers[0].part is None:
+        return None
+    numbers, count = [], 0
+    for layer, size in zip(layers, sizes, strict=True):
+        number = np.full(size, -1, dtype=np.int64)
+        shared = layer.part.shared
+        number[: shared.size] = np.where(shared >= 0, shared + count, -1)
+        numbers.append(number)
+        count += layer.part.shared_count
+    return SharedGroups(layers[0].part.communicator, np.concatenate(numbers), count)
 
 
 def _diagonal(matrices: list[sp.csr_array]) -> sp.csr_array:
@@ -272,7 +274,7 @@ class SideBySide(NeighbourhoodSum):
     """Several structures one below the other, with no edges between them."""
 
     def __init__(self, parts: Sequence[NeighbourhoodSum]) -> None:
-        super().__init__()
+        super().__init__(parts[0].communicator)
         self.parts = nn.ModuleList(parts)
         self.sizes = [part.rows for part in parts]
         self.output_sizes = [part.outputs for part in parts]

@@ -26,8 +26,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from gramme._text import rough_duration
-from gramme.distributed.communicator import Communicator
 from gramme.errors import DataError, GrammeError, GrammeWarning
+from gramme.ops.communicator import Communicator
 
 if TYPE_CHECKING:
     from gramme.nn import Network

@@ -24,11 +24,11 @@ from torch import Tensor
 from gramme._progress import advance
 from gramme._types import Ints
 from gramme.distributed import local_index
-from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
 from gramme.errors import GrammeError
 from gramme.graph import MultilayerGraph
 from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator
 
 from .callbacks import EarlyStopping, History, Progress, joined_history
 from .loop import Callback, Loss, Task, evaluate, train

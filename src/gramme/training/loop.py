@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.distributed.communicator import SINGLE_PROCESS, Communicator, add_up_gradients
 from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
+from gramme.ops.communicator import SINGLE_PROCESS, Communicator, add_up_gradients
 
 from .checkpoint import current_keeper
 

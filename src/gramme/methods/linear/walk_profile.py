@@ -34,10 +34,11 @@ from gramme._types import Floats
 from gramme.distributed import SINGLE_PROCESS, Communicator, PartGraph
 from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.distributed.storage import gathered_graph
-from gramme.distributed.sums import PartEdgeSum, SharedGroups
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes
+from gramme.ops.neighbourhood import SharedGroups
+from gramme.ops.parts import PartEdgeSum
 
 from .one_hot import LayerColumns
 
@@ -71,7 +72,7 @@ class EdgeSteps(LayerSteps):
 
     def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
         self.directed = layer.directed
-        self.sum = PartEdgeSum(graph.communicator, layer.links, symmetric=not layer.directed, include_self=False)
+        self.sum = PartEdgeSum(layer.links, symmetric=not layer.directed, include_self=False)
         self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
 
     def both_ways(self, values: Floats) -> Floats:

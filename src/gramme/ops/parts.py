@@ -10,8 +10,8 @@ Every sum here is a collective: all processes take it together, and in the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from gramme._types import Ints
-from gramme.ops import GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SparseRowSum, SupraSum
-from gramme.ops.neighbourhood import MAX_OWN_SHARE, hold, own_share, with_own_groups
 
 from .communicator import Communicator
+from .neighbourhood import NeighbourhoodSum, SparseRowSum, hold
 
 # The halo: the rows of other processes that the edges of this one lead to, and how they come and
 # go.
@@ -39,11 +38,16 @@ class Links:
         The weight with which a row listens to each of its own process's rows and, after them, of the halo.
     owner, row : array of int, shape (halo,)
         The process that has a row of the halo, in ascending order, and which of its rows it is.
+    sizes : array of int, shape (processes,)
+        The nodes of each process.
+    communicator : Communicator
     """
 
     matrix: sp.csr_array
     owner: Ints
     row: Ints
+    sizes: Ints
+    communicator: Communicator
 
     @property
     def rows(self) -> int:
@@ -64,17 +68,17 @@ class Links:
         narrowed = sp.csr_array(
             (matrix.data, number[matrix.indices], matrix.indptr), shape=(matrix.shape[0], inside + used.size)
         )
-        return Links(narrowed, self.owner[used - inside], self.row[used - inside])
+        return replace(self, matrix=narrowed, owner=self.owner[used - inside], row=self.row[used - inside])
 
 
-def stacked_links(links: list[Links], sizes: Ints) -> Links:
-    """Links of several layers as one, the rows of the first layer first; ``sizes`` are the rows of each process."""
+def stacked_links(links: list[Links]) -> Links:
+    """Links of several layers as one, the rows of the first layer first."""
     if len(links) == 1:
         return links[0]
     own = links[0].rows
     halos = [one.owner.size for one in links]
     owner = np.concatenate([one.owner for one in links])
-    row = np.concatenate([one.row + place * sizes[one.owner] for place, one in enumerate(links)])
+    row = np.concatenate([one.row + place * one.sizes[one.owner] for place, one in enumerate(links)])
     order = np.argsort(owner, kind="stable")
     renamed = np.empty(order.size, dtype=np.int64)
     renamed[order] = np.arange(order.size)
@@ -90,20 +94,21 @@ def stacked_links(links: list[Links], sizes: Ints) -> Links:
     data = np.concatenate([one.matrix.data for one in links])
     shape = (rows, rows + order.size)
     matrix = sp.csr_array((data, np.concatenate(indices), indptr), shape=shape)
-    return Links(matrix, owner[order], row[order])
+    return replace(links[0], matrix=matrix, owner=owner[order], row=row[order])
 
 
 class Exchange(nn.Module):
     """Brings values of the halo's rows, and takes gradients back; agreed on once between all processes.
 
-    A module, so that its lists move with the sum that it serves. ``owner`` and ``row`` are those of :class:`Links`.
+    A module, so that its lists move with the sum that it serves.
     """
 
     rows_sent: Tensor
 
-    def __init__(self, communicator: Communicator, owner: Ints, row: Ints) -> None:
+    def __init__(self, links: Links) -> None:
         super().__init__()
-        self.communicator = communicator
+        self.communicator = communicator = links.communicator
+        owner, row = links.owner, links.row
         counts, one_each = np.bincount(owner, minlength=communicator.size).astype(np.int64), [1] * communicator.size
         self.receive: list[int] = counts.tolist()
         asked = communicator.exchange(torch.from_numpy(counts), one_each, one_each)
@@ -149,35 +154,7 @@ MAX_HALO_BYTES = 1 << 28
 """Beyond so many bytes the halo is not held at once: its rows come process by process and are added up."""
 
 
-class AcrossProcesses(NeighbourhoodSum):
-    """What every sum of a part asks the other processes."""
-
-    across_processes = True
-
-    def __init__(self, communicator: Communicator, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.communicator = communicator
-
-    def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
-        columns = scores.shape[1:]
-        if scores.numel():
-            low, high = scores.aminmax(dim=0)
-        else:
-            low = scores.new_full(columns, torch.inf)
-            high = -low
-        both = self.communicator.all_max_(torch.stack([-low, high]))
-        return -both[0], both[1]
-
-    def levels_of(self, bands: Tensor) -> list[float]:
-        found = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
-        every: list[float] = np.unique(np.concatenate(self.communicator.gather(found))).tolist()
-        return every
-
-    def anywhere(self, flag: bool) -> bool:
-        return self.communicator.any(flag)
-
-
-class PartEdgeSum(AcrossProcesses):
+class PartEdgeSum(NeighbourhoodSum):
     """S for the edges of one process's rows. Cost: its edges x columns, and the halo's rows x columns to fetch.
 
     ``symmetric`` says whether the edges of all processes together go both ways. ``outputs`` are the rows whose sums are
@@ -187,15 +164,9 @@ class PartEdgeSum(AcrossProcesses):
     supports_subset = True
 
     def __init__(
-        self,
-        communicator: Communicator,
-        links: Links,
-        *,
-        symmetric: bool,
-        outputs: Ints | None = None,
-        include_self: bool = True,
+        self, links: Links, *, symmetric: bool, outputs: Ints | None = None, include_self: bool = True
     ) -> None:
-        super().__init__(communicator)
+        super().__init__(links.communicator)
         self.rows = links.rows
         own = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
         if outputs is not None:
@@ -205,7 +176,7 @@ class PartEdgeSum(AcrossProcesses):
         inside = sp.csr_array(inside + own) if include_self else inside
         self.heard = SparseRowSum(inside)
         self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(inside.T.tocsr()))
-        self.exchange = Exchange(communicator, links.owner, links.row)
+        self.exchange = Exchange(links)
         self._outside = sp.csr_array(links.matrix[:, self.rows :])
         self.outside = SparseRowSum(self._outside)
         self.back: SparseRowSum | None = None if symmetric else SparseRowSum(_turned(self._outside))
@@ -261,97 +232,6 @@ class PartEdgeSum(AcrossProcesses):
                 back = None if self.symmetric else SparseRowSum(_turned(some)).to(device)
                 self._by_peer.append((SparseRowSum(some).to(device), back))
         return self._by_peer
-
-
-class SharedGroups(nn.Module):
-    """Adds up the sums of groups that have members on several processes.
-
-    ``shared`` has the number of each group here among all ``count`` that are shared, -1 for one that is not.
-    """
-
-    here: Tensor
-    number: Tensor
-
-    def __init__(self, communicator: Communicator, shared: Ints, count: int) -> None:
-        super().__init__()
-        self.communicator, self.count = communicator, count
-        here = np.flatnonzero(shared >= 0)
-        hold(self, "here", torch.from_numpy(here))
-        hold(self, "number", torch.from_numpy(shared[here]))
-
-    def whole_(self, sums: Tensor) -> Tensor:
-        """Sums over all members from sums over those here, in place."""
-        if not self.count:
-            return sums
-        buffer = sums.new_zeros(self.count, *sums.shape[1:])
-        buffer.index_copy_(0, self.number, sums.index_select(0, self.here))
-        self.communicator.all_sum_(buffer)
-        return sums.index_copy_(0, self.here, buffer.index_select(0, self.number))
-
-
-def padded(shared: Ints, groups: int) -> Ints:
-    """Shared numbers for more groups than have one: those that were added are nobody else's."""
-    return np.concatenate([shared, np.full(groups - shared.size, -1, dtype=np.int64)])
-
-
-class PartMembershipSum(AcrossProcesses, MembershipSum):
-    """S for the members that one process has of groups; the sums of those it shares are added up."""
-
-    def __init__(
-        self, communicator: Communicator, incidence: sp.csr_array, shared: Ints, count: int, outputs: Ints | None = None
-    ) -> None:
-        super().__init__(communicator, incidence, outputs)
-        self._groups = SharedGroups(communicator, padded(shared, self.groups.bags), count)
-        self.in_double = self._rounding_shows_somewhere(with_own_groups(incidence))
-
-    def _whole(self, sums: Tensor) -> Tensor:
-        return self._groups.whole_(sums)
-
-    def _rounding_shows(self, incidence: sp.csr_array) -> bool:
-        return False  # asked below, by all processes together
-
-    def _rounding_shows_somewhere(self, incidence: sp.csr_array) -> bool:
-        if not self.communicator.any(bool((incidence.data != 1).any())):
-            return False
-        here = torch.from_numpy(np.asarray(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
-        sums = self._groups.whole_(here).numpy().ravel()
-        return self.communicator.any(own_share(incidence, sums) > MAX_OWN_SHARE)
-
-
-class PartGroupSum(AcrossProcesses, GroupSum):
-    """S with one row per group that has members here; a shared group's row is at every process that has members.
-
-    Gradients of a shared group's row come in parts, one from each of these processes, and are added up on the way back.
-    """
-
-    def __init__(
-        self,
-        communicator: Communicator,
-        incidences: Sequence[sp.csr_array],
-        shared: Sequence[Ints],
-        counts: Sequence[int],
-    ) -> None:
-        super().__init__(communicator, incidences)
-        numbers, start = [], 0
-        for one, count in zip(shared, counts, strict=True):
-            numbers.append(padded(np.where(one >= 0, one + start, -1), self.size))
-            start += count
-        every = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
-        self._groups = SharedGroups(communicator, every, start)
-
-    def forward(self, values: Tensor) -> Tensor:
-        return self._groups.whole_(self.groups(values))
-
-    def transposed(self, values: Tensor) -> Tensor:
-        return self._groups.whole_(values.clone()).index_select(0, self.member_of)
-
-
-class PartSideBySide(AcrossProcesses, SideBySide):
-    """Several structures of a part one below the other."""
-
-
-class PartSupraSum(AcrossProcesses, SupraSum):
-    """S on the supra graph of a part: a node's copies are all here."""
 
 
 def _turned(matrix: sp.csr_array) -> sp.csr_array:

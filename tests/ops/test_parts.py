@@ -7,10 +7,9 @@ from tests.distributed.graphs import KINDS, NODES, graph, parts_of
 from tests.distributed.processes import together
 
 from gramme.distributed import read_part
-from gramme.distributed import sums as part_sums
-from gramme.distributed.communicator import Communicator
 from gramme.graph.canonical import in_name_order
-from gramme.ops import attention, groups_sum, layers_sum, spread, supra_sum
+from gramme.ops import attention, groups_sum, layers_sum, parts, spread, supra_sum
+from gramme.ops.communicator import Communicator
 
 pytestmark = pytest.mark.distributed
 
@@ -77,9 +76,9 @@ def part_results(communicator: Communicator, folders) -> dict:
         g = read_part(folder, communicator)
         here = np.flatnonzero(np.isin(g.given, some_nodes()))
         for limit in limits(kind, communicator.size):
-            part_sums.MAX_HALO_BYTES = limit
+            parts.MAX_HALO_BYTES = limit
             found[kind, limit] = results(g, g.given, here)
-        part_sums.MAX_HALO_BYTES = 1 << 28
+        parts.MAX_HALO_BYTES = 1 << 28
         found[kind, "places"] = g.given, g.given[here]
     return found
 
