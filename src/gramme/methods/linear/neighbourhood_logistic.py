@@ -24,7 +24,7 @@ from gramme.methods.params import POSITIVE, SHARE, WholeNumber, check_number_ran
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import feature_blocks, given_columns
 from gramme.methods.propagation.label_propagation import MIN_PROBABILITY
-from gramme.methods.propagation.layer_trust import layer_skills, trust_weights
+from gramme.methods.propagation.layer_trust import layer_skills
 from gramme.methods.propagation.series import NodeWalk, propagate
 
 from .logistic import FOLDS, LinearModel, chosen_strength, class_shares, importances, regression
@@ -82,16 +82,15 @@ def chosen_smoothing(
     shares = np.concatenate(unseen, axis=1)
     # sharper predictions may suit the labels without any smoothing, which is then not what helps
     losses = {(0.0, 0.0, 1.0): _loss(graph, [shares], SHARPNESS, known, fold, tested).min()}
-    several = graph.num_layers > 1
-    skills = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk) if several else np.ones((1, 1))
-    for power in POWERS[: 1 + several]:
-        weights = np.broadcast_to(trust_weights(skills[: len(unseen)], power).T, (graph.num_layers, len(unseen)))
+    skills = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk)
+    for power in POWERS[: 1 + (graph.num_layers > 1)]:
+        weights = np.stack([one.weights(power) for one in skills[:-1]], axis=1)
         found = _spread(walk, shares, np.repeat(weights, classes, axis=1), ALPHAS)
         for alpha, row in zip(ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True):
             for sharpness, loss in zip(SHARPNESS, row, strict=True):
                 losses[power, alpha, sharpness] = loss
     power, alpha, sharpness = min(losses, key=losses.__getitem__)
-    return Smoothing(alpha, sharpness, trust_weights(skills[-1], power)) if alpha else none
+    return Smoothing(alpha, sharpness, skills[-1].weights(power)) if alpha else none
 
 
 def _spread(walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS) -> Floats:

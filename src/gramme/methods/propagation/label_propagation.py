@@ -33,7 +33,7 @@ from gramme.methods.params import (
 )
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries, SavedValue
 
-from .layer_trust import layer_skills, trust_folds, trust_weights
+from .layer_trust import layer_skills, trust_folds
 from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
 
 # How label propagation chooses its settings: inner cross-validation on the training labels, all
@@ -111,12 +111,12 @@ def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, see
     labels_fold = trust_folds(known.codes, plan.folds, seed)
     nothing_to_test = len(candidates) == 1 or not tested.any()
     held = [] if nothing_to_test else [int(number) for number in np.unique(enough_folds(labels_fold)) if number >= 0]
-    skills = np.ones((len(held) + 1, walk.graph.num_layers))
-    if given is None and walk.graph.num_layers > 1:
-        skills = layer_skills(walk.graph, known, labels_fold, [*held, None], walk)
+    if given is None and walk.graph.num_layers == 1:
+        given = np.ones(1)
+    skills = [] if given is not None else layer_skills(walk.graph, known, labels_fold, [*held, None], walk)
 
     def weights(row: int, power: float) -> Floats:
-        return trust_weights(skills[row], power) if given is None else given
+        return skills[row].weights(power) if given is None else given
 
     if not held:
         return candidates[0], weights(-1, candidates[0].power)
@@ -220,9 +220,10 @@ class LabelPropagation(NodeClassifier):
     alpha : float or None, default=None
         From 0 to below 1: the weight of what neighbours say. Chosen among 0.1, 0.3, 0.6 and 0.9 if not given.
     layer_weights : "equal" or mapping of layer name to float or None, default=None
-        If not given, proportional to a power (1, 2, 4 or 8, chosen) of each layer's skill: how much better labels that
-        spread in it alone tell those that were hidden than the class frequencies do. With few labels the skills are
-        drawn towards how far the layers agree with each other, which is all there is with one label per class.
+        If not given, proportional to each layer's skill: how much better labels that spread in it alone tell those that
+        were hidden than the class frequencies do. With few labels the skills are drawn towards how far the layers agree
+        with each other, which is all there is with one label per class. Where hidden labels ask for it, to the second,
+        fourth or eighth power of the skills before they are drawn together, times the agreement squared.
     sharpness : float or None, default=None
         Exponent of a node's probabilities relative to the class frequencies: the mean over many neighbours is less sure
         than they are together. Chosen among 1, 2, 4, 8 and 16 if not given; 1 leaves the means as they are.

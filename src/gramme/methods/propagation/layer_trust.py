@@ -6,12 +6,13 @@ labels of other folds is compared between the classes, each by the number of its
     r_c  =  F_c / n_c  +  0.1 s,        p_c  ~  prior_c r_c^sharpness,
 
 where s is what a label gives to any node on average. The layer's gain is the log likelihood of the labels under p less
-that under the class frequencies, at the best of some sharpnesses and never below 0. The gain per label that hears
-anything in the layer is its skill; weights are proportional to it.
+that under the class frequencies, at the best of some sharpnesses and never below 0.
 
-As far as chance explains how the skills differ, they are drawn towards how far the layers agree with each other, which
-needs no labels: a layer of noise joins nodes that walks in the other layers do not lead to. With S_l the adjacency of
-layer l scaled by the square roots of the degrees, and K_m four steps of a walk in layer m less where every walk leads,
+A layer's skill is the gain per label that hears anything in the layer, and its weight proportional to that. As far as
+chance, up to two standard deviations of it, explains how the skills differ, they are drawn towards how far the layers
+agree with each other, which needs no labels: a layer of noise joins nodes that walks in the other layers do not lead
+to. With S_l the adjacency of layer l scaled by the square roots of the degrees, and K_m four steps of a walk in layer m
+less where every walk leads,
 
     a_lm  =  tr(S_l K_m) / (|S_l| |K_m|),
 
@@ -28,6 +29,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,14 +65,32 @@ def trust_folds(codes: Ints, folds: int | None, seed: int) -> Ints:
     return stratified_folds(codes, folds or (10 if codes.size <= 200 else 5), seed)
 
 
+@dataclass(frozen=True)
+class LayerSkills:
+    """What is known of each layer: its skill, the gain per label that this is estimated from, and its agreement."""
+
+    skills: Floats
+    gains: Floats
+    agreement: Floats
+
+    def weights(self, power: float = 1.0) -> Floats:
+        """Layer weights, summing to 1: by skill, or by a higher power of the gains times the agreement squared.
+
+        What is drawn together cannot be told apart by a power. Of the gains alone, those of noise would stand out.
+        """
+        if power == 1 or not self.gains.any():
+            return trust_weights(self.skills)
+        return trust_weights(self.gains**power * self.agreement**2)
+
+
 def layer_skills(
     graph: MultilayerGraph,
     known: KnownLabels,
     fold: Ints,
     held: Sequence[int | None] = (None,),
     walk: Walk | None = None,
-) -> Floats:
-    """The skill of every layer where the labels of a fold are not known, (held, layers).
+) -> list[LayerSkills]:
+    """The skills of the layers where the labels of a fold are not known, for each of some folds.
 
     Every label is predicted from those of other folds; those of a fold in ``held`` are left out, none for None. What
     was found for the latest graph is remembered, as several methods ask for the same folds of the same labels.
@@ -83,15 +103,15 @@ def layer_skills(
     asked = hashlib.sha256(labels).digest()
     if not all((asked, one) in kept for one in held):
         kept |= {(asked, one): row for one, row in zip(held, _skills(graph, known, fold, held, walk), strict=True)}
-    return np.stack([kept[asked, one] for one in held])
+    return [kept[asked, one] for one in held]
 
 
-_latest_skills: tuple[weakref.ref[MultilayerGraph], dict[tuple[bytes, int | None], Floats]] | None = None
+_latest_skills: tuple[weakref.ref[MultilayerGraph], dict[tuple[bytes, int | None], LayerSkills]] | None = None
 
 
 def _skills(
     graph: MultilayerGraph, known: KnownLabels, fold: Ints, held: Sequence[int | None], walk: Walk | None
-) -> Floats:
+) -> list[LayerSkills]:
     classes, folds = len(known.classes), int(fold.max()) + 1
     unit = fold * classes + known.codes
     units, column = np.unique(unit, return_inverse=True)
@@ -113,14 +133,18 @@ def _skills(
                     heard_here, known.codes, fold, fold_left_out, faint[some]
                 )
     agreement = layer_agreement(graph) if known.nodes.size < ENOUGH_LABELS else np.ones(graph.num_layers)
-    return np.stack([_shrunk(*row, agreement) for row in zip(gains, heard, strict=True)])
+    return [
+        LayerSkills(_shrunk(gain, count, agreement), gain / np.maximum(count, 1), agreement)
+        for gain, count in zip(gains, heard, strict=True)
+    ]
 
 
 def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
     """Gains per label, drawn towards their mean times the agreement as far as chance explains how they differ.
 
     A gain of G is about half the square of a normal variable with variance 1, so that its own variance is 2 G + 1/2;
-    what layers differ by beyond that is estimated by moments (DerSimonian and Laird, 1986).
+    what layers differ by beyond that is estimated by moments (DerSimonian and Laird, 1986), as far as it exceeds what
+    chance comes to by two standard deviations: a few layers with a few labels often differ by one.
     """
     mean = max(float(gains.sum() / max(heard.sum(), 1)), LEAST_GAIN)
     expected = mean * agreement
@@ -130,7 +154,8 @@ def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
     total = precision.sum()
     apart = gains / np.maximum(heard, 1) - expected
     freedom = total - (precision**2).sum() / max(total, 1e-30)
-    excess = (precision * apart**2).sum() - (gains.size - 1)
+    chance = gains.size - 1
+    excess = (precision * apart**2).sum() - chance - 2 * (2 * chance) ** 0.5
     between = max(float(excess / freedom), 0.0) if freedom > 1e-9 * total else 0.0
     skills: Floats = expected + apart * between * precision / (between * precision + 1)
     return skills
@@ -267,12 +292,11 @@ def _walked(
     return root * sums(root * signs), state
 
 
-def trust_weights(skills: Floats, power: float = 1.0) -> Floats:
-    """Layer weights that sum to 1: a part spread evenly, the rest proportional to a power of the skills."""
-    best = skills.max(axis=-1, keepdims=True)
-    raised = np.where(best > 0, (skills / np.where(best > 0, best, 1)) ** power, 1.0)
-    weights: Floats = raised / raised.sum(axis=-1, keepdims=True)
-    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skills.shape[-1]
+def trust_weights(skills: Floats) -> Floats:
+    """Layer weights that sum to 1: a part spread evenly, the rest proportional to the skills."""
+    total = skills.sum()
+    weights = skills / total if total > 0 else np.full(skills.size, 1 / skills.size)
+    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skills.size
     return mixed
 
 
@@ -294,4 +318,4 @@ def layer_trust(graph: MultilayerGraph, known: KnownLabels, seed: int) -> Floats
     """How much to trust each layer, summing to 1."""
     if graph.num_layers < 2:
         return np.ones(graph.num_layers)
-    return trust_weights(layer_skills(graph, known, trust_folds(known.codes, None, seed))[0])
+    return layer_skills(graph, known, trust_folds(known.codes, None, seed))[0].weights()
