@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 import gramme
 from gramme import EdgeLayer, MultilayerGraph
+from gramme.graph import Layer
 
 Loader = Callable[[], MultilayerGraph]
 
 
 def networks(folder: Path) -> dict[str, Loader]:
-    """Every network that can be had with this data folder, small ones first."""
+    """Every network that can be had with this data folder, small ones first.
+
+    WordNet's files (Debian's wordnet-base) are looked for in its folder ``wordnet``, then where Debian puts them.
+    """
     found: dict[str, Loader] = {
         "vickers_chan": partial(gramme.datasets.load, "vickers_chan"),
         "kapferer": partial(_multiplex, folder / "dedomenico/Kapferer-Tailor-Shop_multiplex.edges"),
@@ -40,6 +44,9 @@ def networks(folder: Path) -> dict[str, Loader]:
         "plasmodium": partial(_multiplex, folder / "dedomenico/Plasmodium-Genetic_multiplex.edges"),
         **{f"synthetic_{name}": make for name, make in SYNTHETIC.items()},
         "cora": partial(_edges_only, "cora"),
+        "acm_authors": partial(_layers_alone, partial(gramme.datasets.load, "acm_heco"), ["PAP"]),
+        "wordnet_parts": partial(_layers_alone, partial(_wordnet, folder / "wordnet"), ["part", "substance"]),
+        "wordnet_antonyms": partial(_layers_alone, partial(_wordnet, folder / "wordnet"), ["antonym", "also"]),
         "arabidopsis": partial(_multiplex, folder / "dedomenico/Arabidopsis-Genetic_multiplex.edges"),
         "gatne_amazon": partial(_gatne, folder / "gatne_amazon"),
         "gatne_twitter": partial(_gatne, folder / "gatne_twitter"),
@@ -50,6 +57,22 @@ def networks(folder: Path) -> dict[str, Loader]:
 def _multiplex(path: Path, *, directed: bool = False) -> MultilayerGraph:
     graph: MultilayerGraph = gramme.read(path, directed=directed)
     return graph
+
+
+def _wordnet(folder: Path) -> MultilayerGraph:
+    return gramme.datasets.load("wordnet", **({"path": folder} if folder.is_dir() else {}))
+
+
+def _layers_alone(load: Loader, layers: list[str]) -> MultilayerGraph:
+    """Some layers of a graph, without attributes and without the nodes that have no edge in any of them."""
+    graph = load().select_layers(layers)
+    linked = np.unique(np.concatenate([ends for layer in graph.layers.values() for ends in _ends(layer)]))
+    return graph.replace(features=None).subgraph(graph.nodes[linked])
+
+
+def _ends(layer: Layer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    edges = layer.to_edges()
+    return edges.source, edges.target
 
 
 def _edges_only(name: str) -> MultilayerGraph:

@@ -3,12 +3,14 @@
 1. every layer becomes ties (``layer_ties``);
 2. layer weights are learned from the layers (``layer_weights``), unless they are given;
 3. Leiden's algorithm maximises the modularity over all layers, from several seeds; the best partition is kept;
-4. the search is repeated on resampled ties and layers, and on randomised graphs (``stability``).
+4. the search is repeated on resampled ties and layers, which says how far the groups can be trusted, and on randomised
+   graphs, which says what chance would give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,19 +25,16 @@ from gramme.graph.canonical import in_name_order
 from gramme.ops.leiden import by_size
 
 from .found_groups import Groups
-from .layer_ties import check_has_ties, ties_of
+from .layer_ties import LayerTies, check_has_ties, ties_of
 from .layer_weights import NEGLIGIBLE_WEIGHT, TiedLayers, description_length, evidence, learn_weights
-from .stability import agreement, beyond_chance, chance_qualities, repeated, together
 
-DEFAULT_REPEATS = 20
-REPEATS_OF_LARGE, LARGE_TIES = 8, 200_000
-"""Repetitions for graphs of more ties, where each takes a second or more."""
 TRIES = 4
 """Times that Leiden's algorithm is run for one partition of a graph that is not large; the best is kept."""
 RESOLUTIONS = (0.35, 0.5, 0.7, 1.0, 1.4)
 """Resolutions that are tried. Layers of nearest neighbours have ever finer groups at larger ones, since their ties
 are not independent of each other. Chosen by agreement with classes on the graphs of benchmarks/accuracy/groups.py."""
 ENGINES = ("gramme", "leidenalg")
+Partition = Callable[[TiedLayers, Floats, np.random.Generator], Ints]
 
 
 def groups(
@@ -100,13 +99,13 @@ def groups(
     weights = chosen_weights(layers, layer_weights, names, random)
     if resolution is None and count is None:
         resolution = _chosen_resolution(layers, weights, random)
-    search = _Search(count, 1.0 if resolution is None else resolution, engine)
+    resolution = 1.0 if resolution is None else resolution
+    partition = _partition_finder(count, resolution, engine)
 
     if repeats is None:
-        repeats = DEFAULT_REPEATS if layers.num_ties < LARGE_TIES else REPEATS_OF_LARGE
-    runs = repeated(ties, layers, weights, search.partition, repeats, random)
-    qualities = [layers.quality(one, weights, search.resolution) for one in runs.by_seed]
-    group = runs.by_seed[int(np.argmax(qualities))]
+        repeats = 8 if layers.is_large else 20  # in a large graph each takes a second or more
+    by_seed, resampled = repeated(ties, layers, weights, partition, repeats, random)
+    group = max(by_seed, key=lambda found: layers.quality(found, weights, resolution))
     quality = layers.quality(group, weights)
     best = max(quality, layers.quality(layers.partition(weights, random, tries=TRIES), weights))
     chance = chance_qualities(ties, weights, random)
@@ -132,15 +131,15 @@ def groups(
         graph,
         labels_=order.to_given(group),
         layer_labels_=pd.DataFrame(in_layers, index=nodes).replace(-1, pd.NA),
-        stability_=pd.Series(order.to_given(together(group, runs.all)), index=nodes, name="stability"),
+        stability_=pd.Series(order.to_given(together(group, by_seed + resampled)), index=nodes, name="stability"),
         layer_support_=support,
         layer_weights_=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[place],
         quality_=quality,
         best_quality_=best,
         chance_qualities_=chance,
-        seed_agreement_=agreement(runs.by_seed),
-        resampled_agreement_=agreement(runs.resampled),
-        resolution_=search.resolution,
+        seed_agreement_=agreement(by_seed),
+        resampled_agreement_=agreement(resampled),
+        resolution_=resolution,
         has_groups_=beyond_chance(best, chance),
         isolated_=order.to_given(isolated),
     )
@@ -168,36 +167,34 @@ def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Ge
     return best[1]
 
 
-class _Search:
+def _partition_finder(count: int | None, resolution: float, engine: str) -> Partition:
     """How a partition is found: by a resolution, or by the number of groups."""
 
-    def __init__(self, count: int | None, resolution: float, engine: str) -> None:
-        self.count, self.resolution, self.engine = count, resolution, engine
+    def at(resolution: float, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
+        if engine == "leidenalg":
+            return _by_leidenalg(layers, weights, random, resolution)
+        return layers.partition(weights, random, resolution=resolution, tries=TRIES)
 
-    def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
-        def once(resolution: float) -> Ints:
-            if self.engine == "leidenalg":
-                return _by_leidenalg(layers, weights, random, resolution)
-            return layers.partition(weights, random, resolution=resolution, tries=TRIES)
-
-        if self.count is None:
-            return once(self.resolution)
+    def of_count(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
         # the resolution at which there are enough groups, then the mergers that cost least
         tied = layers.strengths.sum(axis=1) > 0
         low, high = -4.0, 4.0  # of the binary logarithm of the resolution
-        best: tuple[float, Ints] | None = None
+        best: Ints | None = None
         for _ in range(12):
             middle = (low + high) / 2
-            group = once(2.0**middle)
+            group = at(2.0**middle, layers, weights, random)
             number = np.unique(group[tied]).size
-            if number >= self.count:
-                high, best = middle, (middle, group)
+            if number >= count:
+                high, best = middle, group
             else:
                 low = middle
-            if number == self.count:
+            if number == count:
                 break
-        at, group = best or (high, once(2.0**high))
-        return merged(layers, weights, group, self.count, 2.0**at)
+        if best is None:
+            best = at(2.0**high, layers, weights, random)
+        return merged(layers, weights, best, count, 2.0**high)
+
+    return partial(at, resolution) if count is None else of_count
 
 
 def merged(layers: TiedLayers, weights: Floats, group: Ints, count: int, resolution: float) -> Ints:
@@ -320,3 +317,78 @@ def _check_settings(
             raise DataError(
                 f"count is {count}, but the graph has {graph.num_nodes} nodes; ask for fewer groups, or leave count out"
             )
+
+
+def repeated(
+    ties: Sequence[LayerTies],
+    layers: TiedLayers,
+    weights: Floats,
+    partition: Partition,
+    repeats: int,
+    random: np.random.Generator,
+) -> tuple[list[Ints], list[Ints]]:
+    """Partitions found again: half of them with other seeds only, the others of resampled data.
+
+    In turn the ties are resampled, each counted as often as it is drawn when as many as there are are drawn at random
+    (the bootstrap), and the layers, each weighed by a random number of mean 1 (the Bayesian bootstrap, which loses
+    none).
+    """
+    seeds = (repeats + 1) // 2
+    by_seed = [partition(layers, weights, random) for _ in range(seeds)]
+    resampled = []
+    for turn in range(repeats - seeds):
+        if turn % 2 and len(ties) > 1:
+            counts = random.exponential(size=len(ties))
+            resampled.append(partition(layers, weights * counts, random))
+        else:
+            factors = [random.poisson(1.0, layer.weight.size).astype(float) for layer in ties]
+            resampled.append(partition(TiedLayers.of(ties, factors), weights, random))
+    return by_seed, resampled
+
+
+def together(group: Ints, others: Sequence[Ints]) -> Floats:
+    """For each node the share of pairs with members of its group that stay together, mean over the other partitions.
+
+    A node alone in its group has no pairs: its share says how often it stays alone.
+
+    Examples
+    --------
+    >>> together(np.array([0, 0, 0, 1]), [np.array([0, 0, 1, 1])]).tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
+    sizes = np.bincount(group)
+    share = np.zeros(group.size)
+    for other in others:
+        count = int(other.max()) + 1
+        _, place, both = np.unique(group * count + other, return_inverse=True, return_counts=True)
+        kept = both[place] - 1
+        pairs = sizes[group] - 1
+        alone = np.bincount(other, minlength=count)[other] == 1
+        share += np.where(pairs > 0, kept / np.maximum(pairs, 1), alone)
+    found: Floats = share / max(len(others), 1)
+    return found
+
+
+def agreement(partitions: Sequence[Ints]) -> float:
+    """The mean adjusted Rand index of every two partitions; 1 if there are fewer than two."""
+    from sklearn.metrics import adjusted_rand_score
+
+    scores = [adjusted_rand_score(one, other) for place, one in enumerate(partitions) for other in partitions[:place]]
+    return float(np.mean(scores)) if scores else 1.0
+
+
+def chance_qualities(ties: Sequence[LayerTies], weights: Floats, random: np.random.Generator) -> Floats:
+    """The best modularity of graphs with the same degrees, or the same columns, and random partners."""
+    found = []
+    for _ in range(5):
+        other = TiedLayers.of([layer.shuffled(random) for layer in ties])
+        found.append(other.quality(other.partition(weights, random), weights))
+    return np.array(found)
+
+
+def beyond_chance(quality: float, chance: Floats) -> bool:
+    """Whether groups are clearly better than those of randomised graphs.
+
+    By three standard deviations, and by 2 % at least, since weights were fitted to the graph and not to randomised ones.
+    """
+    return quality > float(chance.mean()) + max(3.0 * float(chance.std(ddof=1)), 0.02 * quality)

@@ -34,16 +34,6 @@ from .layer_ties import LayerTies
 
 MAX_STEPS = 8
 """Times that weights and partition are found in turn, at most; most starts settle in three."""
-MAX_SINGLE_STARTS = 8
-"""Layers of edges that are tried alone, those with most ties."""
-LARGE_TIES = 200_000
-"""Ties of all layers from which on time is saved: Leiden's algorithm is tried once, and only the best start is
-settled."""
-FIRST_STEPS, SMALL_SHARE = 2, 1e-3
-"""For large graphs: steps of every start, and the share by which a further step must shorten the description."""
-ROUNDS, ROUNDS_OF_LARGE = 4, 2
-"""Times that Leiden's algorithm is repeated from its own result, at most; on a large graph the second round finds
-most."""
 NEGLIGIBLE_WEIGHT = 1e-9
 """In place of 0, so that nodes of which only such layers know something are not torn apart."""
 
@@ -69,9 +59,9 @@ class TiedLayers:
         return int(self.strengths.shape[0])
 
     @property
-    def num_ties(self) -> int:
-        """Ties of all layers."""
-        return sum(one.nnz for one in self.matrices) // 2
+    def is_large(self) -> bool:
+        """Whether time is saved: Leiden's algorithm is tried once, and only the best start is settled."""
+        return sum(one.nnz for one in self.matrices) >= 400_000
 
     @property
     def totals(self) -> Floats:
@@ -102,9 +92,9 @@ class TiedLayers:
         """
         expected = self.strengths * np.sqrt(weights * resolution / self.totals)
         ties = self.joined(weights)
-        if self.num_ties >= LARGE_TIES:
-            return leiden(ties, expected, random, rounds=ROUNDS_OF_LARGE, start=start)
-        found = [leiden(ties, expected, random, rounds=ROUNDS) for _ in range(tries)]
+        if self.is_large:  # the second round finds most
+            return leiden(ties, expected, random, rounds=2, start=start)
+        found = [leiden(ties, expected, random, rounds=4) for _ in range(tries)]
         return max(found, key=lambda group: self.quality(group, weights, resolution))
 
     def inside(self, group: Ints, other: Ints | None = None) -> tuple[Floats, Floats]:
@@ -161,16 +151,15 @@ def learn_weights(layers: TiedLayers, random: np.random.Generator) -> LearnedWei
     edges = [place for place in used if not layers.from_groups[place]]
     if used.size > 1:
         edges.sort(key=lambda place: -layers.matrices[place].nnz)
-        for place in edges[:MAX_SINGLE_STARTS]:
+        for place in edges[:8]:  # those with most ties; each costs as much as all layers together
             alone = np.full(len(layers.matrices), NEGLIGIBLE_WEIGHT)
             alone[place] = 1.0
             starts.append(alone)
     else:
         starts = starts[1:]
-    large = layers.num_ties >= LARGE_TIES
-    begun = [_settled(layers, start, random, steps=FIRST_STEPS if large else MAX_STEPS) for start in starts]
+    begun = [_settled(layers, start, random, steps=2 if layers.is_large else MAX_STEPS) for start in starts]
     first = min(begun, key=lambda one: one.description)
-    return _settled(layers, first.weights, random, begun=first) if large else first
+    return _settled(layers, first.weights, random, begun=first) if layers.is_large else first
 
 
 def _settled(
@@ -194,9 +183,9 @@ def _settled(
         # memberships are judged once
         weights = learned if best is None else np.where(layers.from_groups, of_groups, learned)
         of_groups = weights
-        small = best is not None and best.description - description < SMALL_SHARE * abs(description)
+        small = best is not None and best.description - description < 1e-3 * abs(description)
         best = LearnedWeights(weights, group, description)
-        if layers.from_groups.all() or (small and layers.num_ties >= LARGE_TIES):
+        if layers.from_groups.all() or (small and layers.is_large):
             break
     assert best is not None
     return best

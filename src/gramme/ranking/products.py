@@ -31,6 +31,8 @@ class LayerProduct:
 
     Attributes
     ----------
+    times, transposed : callable
+        The two products: the sum over the nodes that a node's edges point to, and over those whose edges point to it.
     present : array of bool, shape (nodes,)
         Which nodes the layer holds.
     out_strength, in_strength : array of float, shape (nodes,)
@@ -48,49 +50,24 @@ class LayerProduct:
         self.num_nodes = layer.num_nodes
         self.present = np.asarray(layer.present)
         self.directed = layer.directed
-        self._incidence: Any = None
-        groups = layer.as_groups()
-        if groups is not None:
-            self._incidence = groups.incidence()
-            self._alone = np.flatnonzero(layer.degrees() == 0)
-            self._codes = None
-            if groups.single and groups.weight is None:
-                # the common case, a column of a table: groups are added up and looked up, nodes in none are group 0
-                self._codes = groups.codes() + 1
-                self._groups = groups.num_groups + 1
-            self._incidence_transposed = sp.csr_array(self._incidence.T.tocsr())
-            # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
-            self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()
+        incidence: Any = layer.incidence()
+        if incidence is None:
+            forward = layer.to_scipy()
+            backward = sp.csr_array(forward.T.tocsr()) if layer.directed else forward
+            self.times, self.transposed = forward.__matmul__, backward.__matmul__
         else:
-            self._forward = layer.to_scipy()
-            self._backward = sp.csr_array(self._forward.T.tocsr()) if layer.directed else self._forward
+            from_groups = sp.csr_array(incidence.T.tocsr())
+            # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
+            own = np.asarray(incidence.multiply(incidence).sum(axis=1)).ravel()
+            isolated = layer.degrees() == 0  # what rounding leaves of the subtraction is not a neighbour
+
+            def product(values: Floats) -> Floats:
+                return np.where(isolated, 0.0, incidence @ (from_groups @ values) - own * values)
+
+            self.times = self.transposed = product
         ones = np.ones(self.num_nodes)
         self.out_strength = self.times(ones)
         self.in_strength = self.transposed(ones) if layer.directed else self.out_strength
-
-    def times(self, values: Floats) -> Floats:
-        """What each node hears: the sum over the nodes its edges point to."""
-        if self._incidence is None:
-            return np.asarray(self._forward @ values)
-        if self._codes is not None:
-            sums: Floats = np.asarray(
-                np.bincount(self._codes, weights=values, minlength=self._groups), dtype=np.float64
-            )
-            sums[0] = 0.0
-            shared: Floats = sums[self._codes]
-            shared -= self._own * values
-        else:
-            own = self._own * values
-            shared = np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
-        # what rounding leaves of the subtraction is not a neighbour
-        shared[self._alone] = 0.0
-        return shared
-
-    def transposed(self, values: Floats) -> Floats:
-        """What each node is told: the sum over the nodes whose edges point to it."""
-        if self._incidence is not None:
-            return self.times(values)
-        return np.asarray(self._backward @ values)
 
 
 class SupraProduct:
@@ -126,7 +103,6 @@ class SupraProduct:
         self.across = dict(across or {})
         self._back = {pair[::-1]: sp.csr_array(one.T.tocsr()) for pair, one in self.across.items()}
         self.present = np.stack([product.present for product in self.products])
-        self._everywhere = bool(self.present.all())
         self.directed = bool(self.across) or any(one.directed for one in self.products)
 
     @classmethod
@@ -151,12 +127,8 @@ class SupraProduct:
 
     def _coupled(self, within: Floats, values: Floats, across: Mapping[tuple[int, int], sp.csr_array]) -> Floats:
         if self.coupling and len(values) > 1:
-            there = values if self._everywhere else np.where(self.present, values, 0.0)
-            others = there.sum(axis=0) - there
-            others *= self.coupling
-            if not self._everywhere:
-                others[~self.present] = 0.0
-            within += others
+            copies = np.where(self.present, values, 0.0)
+            within += np.where(self.present, self.coupling * (copies.sum(axis=0) - copies), 0.0)
         for (into, out_of), edges in across.items():
             within[into] += edges @ values[out_of]
         return within
