@@ -145,7 +145,6 @@ KINDS = [*ENDINGS, *READ_ONLY, "xlsx", "db", "people", "people", "people"]
 
 def good_files(new_folder: Callable[[str], Path]) -> Files:
     """The files of a small graph in every format, and a table: ending -> name -> bytes."""
-    # so few nodes that gramme links leaves out attention, which takes seconds
     layers = {
         "talk": EdgeLayer(7, [0, 1, 2, 4, 5], [1, 2, 3, 5, 6]),
         "room": MembershipLayer.from_values(["x", "x", "y", "y", "x", "z", None]),

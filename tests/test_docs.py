@@ -32,7 +32,7 @@ from tests.processes import HeardCommand
 import gramme.io
 import gramme.methods
 from gramme.methods.auto.ingredients import INGREDIENTS
-from gramme.ranking.measures import MEASURES
+from gramme.ranking.rank_nodes import MEASURES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FENCE = re.compile(r"^(?P<mark>`{3,})(?P<kind>[^\n`]*)\n(?P<text>.*?)^(?P=mark)[ \t]*$", re.M | re.S)

@@ -24,7 +24,7 @@ from tests.sizes import sample
 
 from gramme.cli import main
 from gramme.cli.console import bounded_memory
-from gramme.links import attention, mixture
+from gramme.links import mixture
 
 LOG = logging.getLogger(__name__)  # shown with --log-cli-level=info
 CASES, USUAL = 100_000, 1000
@@ -34,10 +34,10 @@ MOST_FAILURES = 20  # after which it is not worth going on
 CORPUS = Path(__file__).with_name("corpus")
 SECONDS = 30  # of processor time, which no case may take; most take a few thousandths
 PATIENCE = 600  # seconds by the clock, which may be far more on a busy machine
-# one of so many cases lets gramme links grow trees and train attention, which takes seconds
+# one of so many cases lets gramme links grow trees, which takes seconds
 COSTLY_EVERY = 200
 MEMORY = 2 << 30  # bytes that a case may take, so that a case which goes wrong does not harm the machine
-MIN_ATTENTION_NODES, MIN_TREE_EXAMPLES = attention.MIN_ATTENTION_NODES, mixture.MIN_TREE_EXAMPLES
+MIN_TREE_EXAMPLES = mixture.MIN_TREE_EXAMPLES
 RAW = {chr(code) for code in [*range(32), *range(127, 160)]} - {"\n", "\t", "\r"}
 
 
@@ -109,7 +109,6 @@ def run_batch(seeds: range, good: Files, folder: Path) -> None:
             notes.write(b"%d " % seed)
             words = make_case(seed, good, folder, written)
             costly = seed % COSTLY_EVERY == 0
-            attention.MIN_ATTENTION_NODES = MIN_ATTENTION_NODES if costly else sys.maxsize
             mixture.MIN_TREE_EXAMPLES = MIN_TREE_EXAMPLES if costly else sys.maxsize
             try:
                 code = try_case(words, folder)

@@ -45,7 +45,7 @@ def test_several_threads_may_predict_with_one_model(model, graph):
     pairs = named(graph, [(a, b) for a in range(6) for b in range(20, 26)])
     expected = model.predict_proba(layer, pairs).tobytes()
     fresh = pickle.loads(pickle.dumps(model))  # without what it keeps of the whole graph
-    assert not hasattr(fresh, "_whole")
+    assert not hasattr(fresh, "_walks")
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: fresh.predict_proba(layer, pairs).tobytes(), range(8)))
         others = list(pool.map(lambda _: fresh.predict_proba(layer, pairs, planted_links()).tobytes(), range(4)))
@@ -316,3 +316,16 @@ def test_edges_between_layers_are_a_layer_that_links_are_learned_of():
     assert "~".join(ends) in model.layers_
     found = model.candidates("~".join(ends), top=3)
     assert found["probability"].between(0, 1).all()
+
+
+def test_a_graph_with_other_attributes_is_another_graph():
+    base = planted_links(40)
+    random = np.random.default_rng(0)
+    kinds = np.eye(4)[np.arange(40) % 4]
+    graph = base.replace(features=kinds + 0.1 * random.normal(size=(40, 4)))
+    model = GrammeLinks().fit(graph)
+    pairs = model.candidates("talk", 20)[["source", "target"]]
+    same = model.balanced_scores("talk", pairs, graph)
+    other = model.balanced_scores("talk", pairs, graph.replace(features=kinds[::-1]))
+    assert (same == model.balanced_scores("talk", pairs)).all()
+    assert (same != other).any()

@@ -1,4 +1,4 @@
-"""The mixture: parts that help get weight, and probabilities hold although some unlinked pairs are hidden links."""
+"""The mixture: parts that help get weight, and probabilities hold."""
 
 from dataclasses import replace
 
@@ -7,16 +7,15 @@ import pytest
 
 from gramme.links import column_names
 from gramme.links.explain import link_calibration_error, roc_auc
-from gramme.links.mixture import NUM_TREES, LayerExamples, against_truly_unlinked, fitted_mixtures, unseen_loss
+from gramme.links.mixture import NUM_TREES, LayerExamples, fitted_mixtures
 
 
-def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
-    """Pairs with one telling column; a share of those that pass for unlinked is linked in truth."""
+def examples(pairs: int, seed: int = 0) -> LayerExamples:
+    """Pairs with one telling column."""
     random = np.random.default_rng(seed)
     linked = np.arange(pairs) < pairs // 2
-    true = linked | (random.random(pairs) < hidden)
     rows = random.normal(size=(pairs, len(column_names())))
-    rows[:, 0] += 3.0 * true
+    rows[:, 0] += 3.0 * linked
     return LayerExamples(rows, linked)
 
 
@@ -34,39 +33,17 @@ def test_probabilities_hold_for_new_pairs(monkeypatch):
     assert roc_auc(fresh.linked, found) > 0.97
 
 
-def test_probabilities_hold_better_against_pairs_that_are_not_linked_in_truth():
-    mixtures = fitted_mixtures({"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0).mixtures
-    fresh = examples(2000, seed=5)
-    found = mixtures["a"]
-    right = link_calibration_error(fresh.linked, found.probability(fresh.rows))
-    found.hidden = 0.0
-    cautious = link_calibration_error(fresh.linked, found.probability(fresh.rows))
-    assert right < 0.8 * cautious
-
-
-def test_the_order_of_pairs_stays_and_probabilities_stay_below_1():
-    given = np.linspace(0.0, 0.999999, 500)
-    found = against_truly_unlinked(given, 0.3)
-    assert (np.diff(found) >= 0).all()
-    assert found.max() < 1.0
-    assert against_truly_unlinked(given, 0.0) is given
-
-
 def test_layers_learn_from_each_other_and_the_loss_is_of_unseen_pairs():
     few, many = examples(40, seed=2), examples(1000, seed=3)
     fitted = fitted_mixtures({"few": few, "many": many}, seed=0)
     mixtures, unseen = fitted.mixtures, fitted.unseen
     assert {"all layers", "trees of all layers"} & set(mixtures["few"].parts)
     assert roc_auc(few.linked, unseen["few"]) > 0.9
-    guess = {name: np.full(len(one), 0.5) for name, one in unseen.items()}
-    both = {"few": few, "many": many}
-    assert unseen_loss(both, unseen) < unseen_loss(both, guess) == pytest.approx(np.log(2))
 
 
 def test_evidence_that_is_nothing_plays_no_part():
     asked = examples(600)
-    without = asked.with_column(0, np.zeros(600))
-    assert asked.rows[:, 0].any(), "the examples themselves stay as they are"
+    without = replace(asked, rows=asked.rows * (np.arange(asked.rows.shape[1]) > 0))
     fitted = fitted_mixtures({"a": without}, seed=0)
     mixtures, unseen = fitted.mixtures, fitted.unseen
     assert roc_auc(asked.linked, unseen["a"]) < 0.65
@@ -86,7 +63,7 @@ def test_evidence_of_the_whole_graph_does_not_make_every_pair_more_likely():
     found = fitted_mixtures({"a": compared}, 0).mixtures["a"]
     np.testing.assert_allclose(found.probability(richer).mean(), before, atol=0.02)
     same = replace(one, whole=one.rows[one.compared])
-    assert fitted_mixtures({"a": same}, 0).mixtures["a"].offset == plain.offset
+    assert fitted_mixtures({"a": same}, 0).mixtures["a"].offset == pytest.approx(plain.offset)
 
 
 def test_what_a_model_knows_by_heart_is_not_taken_for_more_evidence():

@@ -36,30 +36,11 @@ def by_counting(matrix: sp.csr_array) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_paths_of_length_3_are_counted_without_the_pairs_own_edge(dense, weighted, monkeypatch):
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", 100 if dense else 0)
-    monkeypatch.setattr("gramme.links.pair_scores._DENSE_SPEED", 1e9)
+def test_paths_of_length_3_are_counted_without_the_pairs_own_edge(weighted):
     matrix = random_graph(1, weighted)
-    scores = PathScores(matrix)
-    found = scores.of(PAIRS)[:, SCORES.index("paths")]
-    assert scores._is_dense == dense
+    found = PathScores(matrix).of(PAIRS)[:, SCORES.index("paths")]
     np.testing.assert_allclose(found, by_counting(matrix), atol=1e-5)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_dense_products_and_walks_give_the_same_bits(weighted, monkeypatch):
-    """A graph and the same graph with some edges set aside may be on either side of the line between the two."""
-    matrix = random_graph(1, weighted)
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", 0)
-    walked = PathScores(matrix).of(PAIRS)
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", 100)
-    monkeypatch.setattr("gramme.links.pair_scores._DENSE_SPEED", 1e9)
-    dense = PathScores(matrix)
-    monkeypatch.setattr("gramme.links.pair_scores._ROWS", 5)
-    assert dense.of(PAIRS).tobytes() == walked.tobytes()
-    assert dense._is_dense
 
 
 def test_common_neighbours_are_networkx_scores():
@@ -86,11 +67,7 @@ def test_a_pairs_scores_are_the_same_whether_it_is_linked_or_not():
         assert linked[SCORES.index(name)] == unlinked[SCORES.index(name)]
 
 
-@pytest.mark.parametrize("dense", [0, 100])
-def test_a_pair_scores_alone_as_among_others(dense, monkeypatch):
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", dense)
-    monkeypatch.setattr("gramme.links.pair_scores._DENSE_SPEED", 1e9)
-    monkeypatch.setattr("gramme.links.pair_scores._ROWS", 5)
+def test_a_pair_scores_alone_as_among_others():
     matrix = random_graph(5, weighted=True)
     together = PathScores(matrix).of(PAIRS)
     for place in (0, 17, 80):
@@ -98,13 +75,6 @@ def test_a_pair_scores_alone_as_among_others(dense, monkeypatch):
         assert alone.tobytes() == together[place].tobytes()
 
 
-@pytest.fixture(params=[0, 100], ids=["followed", "whole"])
-def _way(request, monkeypatch):
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", request.param)
-    monkeypatch.setattr("gramme.links.pair_scores._COLUMNS", 16)
-
-
-@pytest.mark.usefixtures("_way")
 @pytest.mark.parametrize("longest", [5, 7])
 def test_long_walks_are_powers_of_the_scaled_matrix(longest):
     matrix = random_graph(4, weighted=True)
@@ -116,10 +86,8 @@ def test_long_walks_are_powers_of_the_scaled_matrix(longest):
         np.testing.assert_allclose(np.exp(found[:, column]) * 1e-9 - 1e-9, exact, atol=1e-6)
 
 
-@pytest.mark.usefixtures("_way")
 def test_a_pair_has_the_same_score_alone_and_among_all(monkeypatch):
-    """Whether walks are followed was once settled by how many pairs were asked about together."""
-    monkeypatch.setattr("gramme.links.pair_scores.MAX_WALK_WORK", 100)
+    monkeypatch.setattr("gramme.links.pair_scores._COLUMNS", 16)
     matrix = random_graph(6)
     together = LongWalks(matrix).of(PAIRS)
     assert together.any()

@@ -1,24 +1,24 @@
-"""Candidates: unlinked pairs within three steps, the best few of each node, the same by dense products."""
-
-import itertools
+"""Pairs to learn from: edges that are set aside with what gives them away, and pairs without an edge."""
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from tests.links.graphs import planted_links
 
 from gramme import GrammeLinks
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.links import sampling as candidates
+from gramme.links import Evidence
+from gramme.links.evidence import Gathered
+from gramme.links.mixture import LayerExamples
 from gramme.links.sampling import (
-    MAX_HIDDEN_SHARE,
     MAX_LAYERS_LEARNED,
-    candidate_pairs,
-    hidden_share,
+    easily_told,
+    evidence_only,
     layers_to_learn,
     rounds,
+    set_aside,
     unlinked_pairs,
+    with_all_edges,
 )
 
 
@@ -116,65 +116,74 @@ def test_no_more_links_of_large_groups_go_than_can_be_learned_from(monkeypatch):
         assert len(keys(one.linked)) == len(one.linked) == 7
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_hidden_links_are_a_ninth_of_the_links_among_the_pairs_without_an_edge(directed):
-    """A tenth of all links is missing, so there is one for every nine that are there."""
-    nodes = 40
-    one, other = np.nonzero(~np.eye(nodes, dtype=bool)) if directed else np.triu_indices(nodes, 1)
-    chosen = np.random.default_rng(0).permutation(one.size)
-    for share in (0.1, 0.5):
-        some = chosen[: int(share * one.size)]
-        layer = EdgeLayer(nodes, one[some], other[some], directed=directed)
-        expected = some.size / 9 / (one.size - some.size)
-        assert hidden_share(layer) == pytest.approx(expected)
-    full = EdgeLayer(nodes, one[chosen[1:]], other[chosen[1:]], directed=directed)
-    assert hidden_share(full) == MAX_HIDDEN_SHARE, "nearly all pairs are linked"
+def random_layer(nodes: int, share: float) -> EdgeLayer:
+    first, second = np.triu_indices(nodes, k=1)
+    linked = np.random.default_rng(0).random(first.size) < share
+    return EdgeLayer(nodes, first[linked], second[linked])
 
 
-NOBODY = sp.csr_array((40, 0))
+def test_edges_between_all_members_of_groups_are_noticed_and_others_are_not():
+    layers = {
+        "subject": MembershipLayer.from_codes(np.arange(60) % 6).to_edges(),
+        "sparse": random_layer(60, 0.1),
+        "dense": random_layer(60, 0.95),
+        "none": EdgeLayer(60, [], []),
+    }
+    graph = MultilayerGraph(layers)
+    (said,) = easily_told(graph, layers, {})
+    assert said.startswith("In subject, nearly all neighbours of a node are linked")
+    assert easily_told(graph, ["sparse", "dense", "none"], {}) == []
 
 
-def random_graph(share: float, seed: int = 0) -> sp.csr_array:
-    random = np.random.default_rng(seed)
-    full = np.triu((random.random((40, 40)) < share) * (random.random((40, 40)) + 0.5), 1)
-    return sp.csr_array(full + full.T)
+def test_a_direction_does_not_hide_groups():
+    edges = MembershipLayer.from_codes(np.arange(60) % 6).to_edges()
+    graph = MultilayerGraph({"cites": EdgeLayer(60, edges.source, edges.target, directed=True)})
+    assert len(easily_told(graph, ["cites"], {})) == 1
 
 
-def by_counting(matrix: sp.csr_array) -> np.ndarray:
-    """Paths of length 2 and 3 between all nodes, by degrees, one by one."""
-    full = matrix.toarray()
-    root = 1 / np.sqrt(np.maximum(full.sum(axis=1), 1e-12))
-    two, three = np.zeros((40, 40)), np.zeros((40, 40))
-    for i, u, v in itertools.product(range(40), repeat=3):
-        two[i, v] += full[i, u] * full[u, v] * root[u] * root[v]
-    np.fill_diagonal(two, 0)
-    for i, v, j in itertools.product(range(40), repeat=3):
-        three[i, j] += two[i, v] * full[v, j] * root[j]
-    return two + three
+def test_layers_of_groups_say_what_was_set_aside():
+    column = MembershipLayer.from_codes(np.arange(60) % 6)
+    clubs = MembershipLayer(60, np.repeat(np.arange(60), 2), np.arange(120) % 7)
+    graph = MultilayerGraph({"column": column.to_edges(), "clubs": clubs.to_edges()})
+    said = easily_told(graph, graph.layers, {"column": column, "clubs": clubs})
+    assert [one.split(":")[0].split(",")[0] for one in said] == [
+        "Who is in one group with whom is told from the other layers alone",
+        "Whole memberships were set aside",
+    ]
 
 
-@pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("share", [0.02, 0.2, 0.6])
-def test_the_best_few_pairs_of_each_node_by_paths(dense, share, monkeypatch):
-    monkeypatch.setattr(candidates, "MAX_DENSE_NODES", 100 if dense else 0)
-    monkeypatch.setattr(candidates, "DENSE_SHARE", 0.0)
-    monkeypatch.setattr(candidates, "CANDIDATES_PER_NODE", 6)
-    graph = random_graph(share)
-    found = candidate_pairs(graph, NOBODY, graph, directed=False)
-    score = by_counting(graph)
-    np.fill_diagonal(score, 0)
-    expected = set()
-    for one in range(40):
-        best = [other for other in np.argsort(-score[one])[:6] if score[one, other] > 1e-9]
-        expected |= {tuple(sorted((one, int(other)))) for other in best}
-    linked = graph.toarray() > 0
-    assert {tuple(pair) for pair in found.tolist()} == {pair for pair in expected if not linked[pair]}
+def test_groups_that_are_not_asked_about_are_named(monkeypatch):
+    groups = MembershipLayer.from_codes(np.arange(60) % 6)
+    beside_edges = MultilayerGraph({"talk": random_layer(60, 0.1), "team": groups})
+    assert evidence_only(beside_edges, ["talk"]) == [
+        "The groups of team serve as evidence; links are asked about in layers of edges."
+    ]
+    monkeypatch.setattr("gramme.links.sampling.MAX_IMPLIED_EDGES", 100)
+    (said,) = evidence_only(MultilayerGraph({"team": groups, "club": groups.to_edges()}), ["club"])
+    assert said.startswith("Who shares a group of team is not asked about, since more than 100")
 
 
-def test_candidates_of_one_node_are_all_within_three_steps(monkeypatch):
-    ring = sp.csr_array(np.roll(np.eye(40), 1, axis=1) + np.roll(np.eye(40), -1, axis=1))
-    for dense in (False, True):
-        monkeypatch.setattr(candidates, "MAX_DENSE_NODES", 100 if dense else 0)
-        monkeypatch.setattr(candidates, "DENSE_SHARE", 0.0)
-        found = candidate_pairs(ring, NOBODY, ring, directed=False, sources=np.array([10]))
-        assert found.tolist() == [[7, 10], [8, 10], [10, 12], [10, 13]]
+def test_examples_are_edges_uniform_pairs_and_half_as_many_degree_matched_ones():
+    graph = planted_links(24)
+    examples = set_aside(graph, "talk", Gathered(0), seed=0)
+    edges = graph.layers["talk"].num_edges
+    assert examples.linked.sum() == edges
+    assert edges / 2 <= examples.matched.sum() < edges / 2 + 5, "five parts, each rounded up"
+    assert not (examples.linked & examples.matched).any()
+    known = graph.layers["talk"].to_scipy()[examples.pairs[:, 0], examples.pairs[:, 1]]
+    assert ((known > 0) == examples.linked).all()
+
+
+def test_some_unlinked_examples_have_their_evidence_with_all_edges_too(monkeypatch):
+    monkeypatch.setattr("gramme.links.mixture.MAX_COMPARED", 7)
+    graph = planted_links(24)
+    examples = set_aside(graph, "talk", Gathered(0), seed=0)
+    evidence = Evidence(graph, "talk")
+    found = with_all_edges(examples, evidence)
+    assert len(found.compared) == 7
+    assert not found.linked[found.compared].any()
+    assert not found.matched[found.compared].any()
+    expected = evidence.of(examples.pairs[found.compared])
+    assert (found.whole == expected).all()
+    assert (found.whole != examples.rows[found.compared]).any(), "more edges, more evidence"
+    assert with_all_edges(LayerExamples(examples.rows, examples.linked), evidence).whole is None

@@ -127,10 +127,13 @@ def test_negative_layers_are_left_out_and_said() -> None:
     assert rank(alone, ["degree"])["degree"].tolist() == [1, 1, 1, 3], "nothing else to rank by"
 
 
-def test_a_large_star_is_followed_over_fewer_samples(monkeypatch):
-    star = MultilayerGraph({"star": EdgeLayer(50, np.zeros(49, dtype=int), np.arange(1, 50))})
-    assert num_steps(star) == (0, 10)
-    monkeypatch.setattr("gramme.ranking.rank_nodes.LARGE_ENTRIES", 100)
+def test_a_large_star_is_followed_over_fewer_samples():
+    leaves = 260_000
+    small, star = (
+        MultilayerGraph({"star": EdgeLayer(count + 1, np.zeros(count, dtype=int), np.arange(1, count + 1))})
+        for count in (50, leaves)
+    )
+    assert num_steps(small) == (0, 10)
     steps = []
     table = rank(star, ["degree", "katz"], spread=True, tell=lambda done, of: steps.append((done, of)))
     assert steps == [(done, 4) for done in range(1, 5)]

@@ -72,7 +72,7 @@ def rank(
     """
     with loading():
         from gramme.ranking.influence import check_model
-        from gramme.ranking.measures import chosen_measures
+        from gramme.ranking.rank_nodes import chosen_measures
 
         from .analysis import analyse
 

@@ -20,7 +20,7 @@ from gramme._types import Floats
 from gramme.errors import DataError, did_you_mean, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.links import Evidence, GrammeLinks, column_names, unlinked_pairs
-from gramme.links.evidence import Gathered, WholeGraph, in_words
+from gramme.links.evidence import in_words
 from gramme.links.mixture import Line
 from gramme.links.pair_scores import Pairs, entries
 from gramme.links.sampling import rounds
@@ -75,9 +75,7 @@ class _Ingredient:
     column: str
 
     def __call__(self, graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-        gathered = Gathered(attention=self.column == "attention", seed=seed)
-        evidence = Evidence(graph, layer, WholeGraph.of(graph, gathered))
-        found: Floats = evidence.of(pairs)[:, column_names().index(self.column)]
+        found: Floats = Evidence(graph, layer).of(pairs)[:, column_names().index(self.column)]
         return -found if self.column == "attributes_far" else found
 
 
@@ -195,7 +193,6 @@ DEFAULT_LINK_METHODS = (
     "repeated",
     "walks-5",
     "walks-near",
-    "attention",
 )
 
 

@@ -389,6 +389,6 @@ def chance_qualities(ties: Sequence[LayerTies], weights: Floats, random: np.rand
 def beyond_chance(quality: float, chance: Floats) -> bool:
     """Whether groups are clearly better than those of randomised graphs.
 
-    By three standard deviations, and by 2 % at least, since weights were fitted to the graph and not to randomised ones.
+    By three standard deviations, and by 2 % at least, since weights were fitted to the graph, not to randomised ones.
     """
     return quality > float(chance.mean()) + max(3.0 * float(chance.std(ddof=1)), 0.02 * quality)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from gramme._types import Floats, Ints
 from gramme.errors import DataError
@@ -31,16 +31,6 @@ from .communities import chosen_weights
 from .layer_ties import check_has_ties, ties_of
 from .layer_weights import TiedLayers
 
-MAX_DIMENSIONS = 20
-"""Eigenvectors at most; as many as there are centres if these are fewer."""
-STARTS = 4
-"""Times that k-means starts anew; the closest cover is kept."""
-STEPS = 50
-"""Steps of k-means at most."""
-CHUNK_ENTRIES = 4_000_000
-"""Distances that are held at once."""
-DENSE_NODES = 400
-"""Nodes up to which all eigenvectors are computed at once."""
 ADDED_DEGREE = 0.5
 """Share of the mean degree that is added; chosen on 3sources, bbc, wikipedia, dkpol and seven datasets, six pools
 each."""
@@ -143,8 +133,8 @@ def cover(
     back = np.arange(graph.num_nodes) if order.places is None else order.places
     known, open_to = labelled[back], askable[back]
     tied = layers.strengths.sum(axis=1) > 0
-    dimensions = min(max(count + int(known.sum()), 2), MAX_DIMENSIONS)
-    rows = spectral_coordinates(layers.joined(weights), dimensions)
+    # as many eigenvectors as there are centres, 20 at most
+    rows = spectral_coordinates(layers.joined(weights), min(max(count + int(known.sum()), 2), 20))
 
     inside = np.flatnonzero(tied)
     fixed = rows[known & tied]
@@ -174,13 +164,13 @@ def cover(
 
 
 def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generator) -> Floats:
-    """Centres of k-means beside fixed ones: the best of several starts by the distances left."""
+    """Centres of k-means beside fixed ones: the best of four starts by the distances left."""
     to_fixed = to_nearest(rows, fixed)[1]
     best: tuple[float, Floats] | None = None
-    for _ in range(STARTS):
+    for _ in range(4):
         centres = _first_centres(rows, to_fixed, count, random)
         left = np.inf
-        for _ in range(STEPS):
+        for _ in range(50):
             nearest, distance = to_nearest(rows, centres)
             mine = distance < to_fixed
             total = float(np.minimum(distance, to_fixed).sum())
@@ -199,18 +189,13 @@ def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generato
 
 def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """k-means++: each centre a node drawn in proportion to its squared distance from those before it."""
-    nothing_fixed = not np.isfinite(to_fixed).all()
-    distance = np.ones(rows.shape[0]) if nothing_fixed else to_fixed
+    distance = to_fixed
     centres = np.empty((count, rows.shape[1]))
     for place in range(count):
-        total = float(distance.sum())
-        if total > 0:
-            node = int(np.searchsorted(np.cumsum(distance), random.random() * total))
-        else:
-            node = int(random.integers(rows.shape[0]))
+        chances = distance if np.isfinite(distance).all() and distance.any() else np.ones(rows.shape[0])
+        node = int(np.searchsorted(np.cumsum(chances), random.random() * chances.sum()))
         centres[place] = rows[min(node, rows.shape[0] - 1)]
-        step = np.maximum(((rows - centres[place]) ** 2).sum(axis=1), 0.0)
-        distance = step if nothing_fixed and place == 0 else np.minimum(distance, step)
+        distance = np.minimum(distance, ((rows - centres[place]) ** 2).sum(axis=1))
     return centres
 
 
@@ -221,7 +206,7 @@ def to_nearest(rows: Floats, centres: Floats) -> tuple[Ints, Floats]:
     if not centres.shape[0]:
         return nearest, distance
     lengths = (centres**2).sum(axis=1)
-    step = max(1, CHUNK_ENTRIES // centres.shape[0])
+    step = max(1, 4_000_000 // centres.shape[0])  # distances that are held at once
     for start in range(0, rows.shape[0], step):
         part = rows[start : start + step]
         between = lengths[None] - 2.0 * part @ centres.T
@@ -305,32 +290,17 @@ def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
     mean = float(degree.sum()) / max(int((degree > 0).sum()), 1)
     scale = np.where(degree > 0, 1 / np.sqrt(degree + ADDED_DEGREE * mean), 0.0)
     dimensions = min(dimensions, count)
-    if count <= max(DENSE_NODES, 2 * dimensions):
-        step = ties.toarray() * scale[:, None] * scale[None]
-        _, vectors = np.linalg.eigh(step)
-        vectors = vectors[:, ::-1][:, :dimensions]
+    step = sp.csr_array(sp.diags_array(scale) @ ties @ sp.diags_array(scale))
+    if count <= max(400, 2 * dimensions):
+        vectors = np.linalg.eigh(step.toarray())[1][:, ::-1][:, :dimensions]
     else:
-        vectors = _lanczos(ties, scale, dimensions)
+        start = np.random.default_rng(0).normal(size=count)
+        try:
+            values, vectors = eigsh(step, dimensions, which="LA", v0=start, tol=1e-3, maxiter=50)
+        except ArpackNoConvergence as stopped:
+            values, vectors = stopped.eigenvalues, stopped.eigenvectors
+        vectors = vectors[:, np.argsort(-values)]
     vectors = np.where(degree[:, None] > 0, vectors, 0.0)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     coordinates: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 1e-12)
     return coordinates
-
-
-def _lanczos(ties: sp.csr_array, scale: Floats, dimensions: int) -> Floats:
-    count = ties.shape[0]
-
-    def step(vector: Floats) -> Floats:
-        flat = vector.reshape(-1)
-        moved: Floats = scale * (ties @ (scale * flat))
-        return moved
-
-    operator = LinearOperator((count, count), matvec=step, dtype=np.float64)
-    settings: Any = {"v0": np.random.default_rng(0).normal(size=count), "tol": 1e-3, "maxiter": 50}
-    values: Any
-    vectors: Any
-    try:
-        values, vectors = eigsh(operator, dimensions, which="LA", **settings)
-    except ArpackNoConvergence as stopped:
-        values, vectors = stopped.eigenvalues, stopped.eigenvectors
-    return np.asarray(vectors)[:, np.argsort(-values)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -20,50 +20,44 @@ from gramme._types import Floats
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 from gramme.graph.canonical import checksum, in_name_order
+from gramme.graph.node_values import same_features
 from gramme.io.atomic import write_files
 from gramme.io.formats.graphml import write_gexf
 from gramme.methods.params import Number, RandomSeed, check_parameters, parameter_rules, seed_from
 from gramme.methods.persistence import write_model
 
-from .attention import MIN_ATTENTION_NODES
-from .evidence import Evidence, Gathered, WholeGraph
+from .evidence import Evidence, Gathered
 from .expected import ExpectedLinks, FoundRanks, LinkRates, missing_links
 from .explain import changes, explanation, ingredient_table, named_reasons, network_parts, reasons
-from .mixture import FittedMixtures, LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
-from .pair_scores import Pairs, entries
+from .mixture import FittedMixtures, LayerExamples, LayerMixture, fitted_mixtures
+from .pair_scores import Pairs, WalkCloseness, entries
 from .sampling import (
     checked,
     columns,
+    easily_told,
     edge_layer,
+    evidence_only,
+    given_examples,
     groups_asked_about,
     layers_to_learn,
     named_pairs,
     num_rounds,
+    set_aside,
+    with_all_edges,
     with_edges,
 )
 from .saved import links_record, read_links
-from .training_pairs import (
-    TRIAL_LAYERS,
-    AttentionTrial,
-    easily_told,
-    evidence_only,
-    given_examples,
-    set_aside,
-    with_all_edges,
-)
 
 _BLOCK = 200_000
 Tell = Callable[[int, int], None]
 
 
 class LearningSteps:
-    """Counts steps: a part set aside, what all layers share of the mixtures, each mixture, each attention."""
+    """Counts steps: a part set aside, what all layers share of the mixtures, each mixture."""
 
-    def __init__(self, parts: Mapping[str, int], *, attention: bool, tell: Tell | None = None) -> None:
+    def __init__(self, parts: Mapping[str, int], tell: Tell | None = None) -> None:
         self.tell = tell
-        mixtures, trials = len(parts) + 1, min(TRIAL_LAYERS, len(parts))
-        tried = trials + len(parts) + mixtures if attention else 0
-        self.total = sum(parts.values()) + mixtures + tried
+        self.total = sum(parts.values()) + len(parts) + 1
         self.done = self.done_here = 0
         self.steps_here = 1
         self._shared_among = self.total + len(parts)  # with a look at all edges of each layer
@@ -84,10 +78,7 @@ class LearningSteps:
             self.tell(self.done, self.total)
 
 
-CACHES = ("_whole", "_listed", "_network_parts", "_unrated")
-NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
-TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
-TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
+CACHES = ("_walks", "_listed", "_network_parts", "_unrated")
 
 
 @dataclass(eq=False, repr=False)
@@ -174,9 +165,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         groups = groups_asked_about(named, wanted)
         graph = with_edges(named)
         parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
-        possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
-        gathered = replace(possible, attention=False)
-        step = LearningSteps(parts, attention=possible.attention, tell=tell)
+        gathered = Gathered.affordable(graph, columns(groups))
+        step = LearningSteps(parts, tell)
         self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
         learned: dict[str, LayerExamples] = {}
         for name in sorted(wanted):
@@ -185,7 +175,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                     evidence = self._evidence(graph, name)
                     learned[name] = given_examples(graph, name, evidence, *given[name])
                 else:
-                    learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
+                    learned[name] = set_aside(graph, name, gathered, seed, step, groups.get(name))
             with step.within(f"all edges of {name}", 1):
                 if name not in given:
                     learned[name] = with_all_edges(learned[name], self._evidence(graph, name))
@@ -196,23 +186,6 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             )
         with step.within("weighing the evidence", len(wanted) + 1):
             fitted = fitted_mixtures(learned, seed, step)
-        word = ""
-        if not possible.attention and not possible.excluded_layers:
-            word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
-        if possible.attention:
-            word = NO_GAIN
-            tried = AttentionTrial(graph, learned, given, seed, groups, step)
-            with step.within("trying attention", min(TRIAL_LAYERS, len(wanted))):
-                helps = tried.helps(fitted.unseen)
-            if helps:
-                with step.within("training attention", 2 * len(wanted) + 1):
-                    richer = tried.joined()
-                    others = fitted_mixtures(richer, seed, step)
-                if unseen_loss(richer, others.unseen) < unseen_loss(learned, fitted.unseen):
-                    fitted, learned, word = others, richer, ""
-                    self.gathered_ = possible
-                    whole = self._whole_graph("")
-                    self.__dict__["_whole"][""] = WholeGraph(possible, whole.closeness, tried.whole)
         self.mixtures_ = fitted.mixtures
         self.unseen_scores_: dict[str, sp.csr_array] = {}
         for name in wanted:
@@ -223,7 +196,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         assumed = f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
-        words = [assumed, word, *easily_told(graph, wanted, groups)]
+        words = [assumed, *easily_told(graph, wanted, groups)]
         words += evidence_only(graph, wanted) if layers is None else []
         self.scores_, self.explanation_ = explanation(learned, fitted.unseen, self.ingredients_, words)
         return self
@@ -238,7 +211,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         ----------
         layer : str
         pairs : sequence of (source, target)
-            By name, without an edge between them: walks and attention have seen the edges of the graph.
+            By name, without an edge between them: walks have seen the edges of the graph.
         graph : MultilayerGraph, default=None
             Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
@@ -252,9 +225,12 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         :meth:`predict_proba`.
         """
         mixture = self._mixture(layer)
-        seen = self.graph_ if graph is None else self._other(graph)
-        if graph is not None and checksum(seen) == checksum(self.graph_):
-            seen = self.graph_  # pairs of it that were learned from have scores of their own
+        seen = self.graph_
+        if graph is not None:
+            other = self._other(graph)
+            # pairs of the fitted graph that were learned from have scores of their own
+            if checksum(other) != checksum(seen) or not same_features(other.features, seen.features):
+                seen = other
         positions = named_pairs(seen, pairs)
         return self._scores(self._evidence(seen, layer), mixture, positions)
 
@@ -357,17 +333,14 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     # Inside
 
     def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
-        """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
+        """The evidence in a graph; where walks lead in the fitted one is found once for all layers."""
         if graph is not self.graph_:
-            return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
-        return Evidence(graph, layer, self._whole_graph(layer if layer in self.gathered_.excluded_layers else ""))
-
-    def _whole_graph(self, layer: str) -> WholeGraph:
-        """What the graph as a whole says; without one layer, if it is named."""
-        known: dict[str, WholeGraph] = self.__dict__.setdefault("_whole", {})
-        if layer not in known:
-            known[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
-        return known[layer]
+            return Evidence(graph, layer, self.gathered_)
+        walks: dict[str, WalkCloseness] = self.__dict__.setdefault("_walks", {})
+        key = layer if layer in self.gathered_.excluded_layers else ""
+        if key not in walks:
+            walks[key] = self.gathered_.closeness(graph, layer)
+        return Evidence(graph, layer, self.gathered_, walks[key])
 
     def _scores(self, evidence: Evidence, mixture: LayerMixture, pairs: Pairs, tell: Tell | None = None) -> Floats:
         found = np.zeros(len(pairs))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler, normalize
 
-from gramme._types import Floats
+from gramme._types import Floats, Ints
 from gramme.graph import Layer, MultilayerGraph
+from gramme.ops.kernels import compiled
 
-from .attention import LinkAttention, attention_is_affordable
 from .pair_scores import (
     SCORES,
     STEPS,
@@ -29,7 +30,6 @@ from .pair_scores import (
     entries,
     row_products,
 )
-from .sampling import candidate_pairs
 
 
 @dataclass(frozen=True)
@@ -41,57 +41,21 @@ class Gathered:
     """
 
     long_walks: int = STEPS[-1]  # steps of the longest walks that are followed
-    attention: bool = False
-    seed: int = 0  # of the attention's training
     excluded_layers: tuple[str, ...] = ()
 
     @classmethod
-    def affordable(
-        cls, graph: MultilayerGraph, trainings: int, seed: int, excluded_layers: Iterable[str] = ()
-    ) -> Gathered:
-        """What a graph of this size allows for, with so many trainings of attention.
-
-        Layers that only the others tell of would need an attention each, so there is none then.
-        """
-        alone = tuple(excluded_layers)
+    def affordable(cls, graph: MultilayerGraph, excluded_layers: Iterable[str] = ()) -> Gathered:
+        """What a graph of this size allows for."""
         entries = sum(2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges")
-        return cls(
-            affordable_steps(graph.num_nodes, entries),
-            not alone and attention_is_affordable(graph, trainings),
-            seed,
-            alone,
-        )
+        return cls(affordable_steps(graph.num_nodes, entries), tuple(excluded_layers))
 
-
-@dataclass(frozen=True)
-class WholeGraph:
-    """Evidence of a graph as a whole, found once for all its layers."""
-
-    gathered: Gathered
-    closeness: WalkCloseness
-    attention: LinkAttention | None
-
-    @classmethod
-    def of(
-        cls,
-        graph: MultilayerGraph,
-        gathered: Gathered | None = None,
-        attention: LinkAttention | None = None,
-        *,
-        layer: str | None = None,
-    ) -> WholeGraph:
-        """Find it; attention is trained where it is asked for and not given.
-
-        The layer that is asked about matters only if it is one of those that the others tell of.
-        """
-        wanted = Gathered() if gathered is None else gathered
-        if layer is not None and layer in wanted.excluded_layers:
+    def closeness(self, graph: MultilayerGraph, layer: str) -> WalkCloseness:
+        """Where walks lead over all layers; without the one asked about, if only the others may speak for its pairs."""
+        if layer in self.excluded_layers:
             asked = graph.layers[layer]
             nothing = asked.with_entries(np.zeros(asked.num_entries, dtype=bool))
             graph = graph.replace(layers={**graph.layers, layer: nothing})
-        if wanted.attention and attention is None:
-            attention = LinkAttention.trained(graph, wanted.seed)
-        return cls(wanted, WalkCloseness.of(graph), attention)
+        return WalkCloseness.of(graph)
 
 
 WALKS_MEET = "walks from both often meet"
@@ -118,7 +82,6 @@ PLAIN = {
     **{f"own_walks_{step}": (f"walks of {step} steps in the layer", WALKS_MEET) for step in STEPS},
     "walks_near": ("short walks lead to the same places", WALKS_MEET),
     "walks_far": ("long walks lead to the same places", WALKS_MEET),
-    "attention": ("attention trained for links", "attention trained for links"),
     "attributes": ("similar attributes", "similar attributes"),
     "attributes_far": ("distance of attributes", "similar attributes"),
 }
@@ -194,22 +157,30 @@ class Evidence:
         Its layers hold the edges that may be seen.
     layer : str
         The layer whose links are asked about; one of edges.
-    whole : WholeGraph, optional
-        What the graph as a whole says; found, without attention, if not given.
+    gathered : Gathered, optional
+        Which costly evidence is gathered; all if not given.
+    closeness : WalkCloseness, optional
+        Where walks over all layers lead; found if not given.
     """
 
-    def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
+    def __init__(
+        self,
+        graph: MultilayerGraph,
+        layer: str,
+        gathered: Gathered | None = None,
+        closeness: WalkCloseness | None = None,
+    ) -> None:
         self.graph, self.layer = graph, layer
         self.is_directed = graph.layers[layer].directed
-        self.whole = WholeGraph.of(graph) if whole is None else whole
+        gathered = gathered or Gathered()
+        self.closeness = gathered.closeness(graph, layer) if closeness is None else closeness
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
         others = self.matrices.summed(leave_out=layer)
         own, together = self.matrices.symmetric[layer], self.matrices.summed()
-        if layer in self.whole.gathered.excluded_layers:
+        if layer in gathered.excluded_layers:
             own, together = sp.csr_array(own.shape), others
         self.scores = {"own": PathScores(own), "others": PathScores(others), "all": PathScores(together)}
-        steps = self.whole.gathered.long_walks
-        self.long_walks = [LongWalks(matrix, steps) for matrix in (together, own)]
+        self.long_walks = [LongWalks(matrix, gathered.long_walks) for matrix in (together, own)]
         self.features = _unit_features(graph.features)
         self.likely = self._resemblance()
         sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
@@ -237,7 +208,7 @@ class Evidence:
         if not self.is_directed:
             pairs = np.sort(pairs, axis=1)
         found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
-        walks = np.column_stack([*(one.of(pairs) for one in self.long_walks), self.whole.closeness.of_pairs(pairs)])
+        walks = np.column_stack([*(one.of(pairs) for one in self.long_walks), self.closeness.of_pairs(pairs)])
         plain = dict(zip(WALKS, walks.T, strict=True)) | {
             "repeated": self._repeated(pairs, dict.fromkeys(self.likely, 1.0)),
             "repeated_likely": self._repeated(pairs, self.likely),
@@ -250,8 +221,6 @@ class Evidence:
             plain["repeated_answered"] = self._repeated(back, dict.fromkeys(self.likely, 1.0))
             plain["sends"] = np.log1p(np.diff(matrix.indptr))[pairs[:, 0]]
             plain["receives"] = np.log1p(np.bincount(matrix.indices, minlength=len(self.graph.nodes)))[pairs[:, 1]]
-        if self.whole.attention is not None:
-            plain["attention"] = self.whole.attention.of_pairs(self.layer, pairs)
         if self.features is not None:
             alike = row_products(self.features, pairs)
             plain |= {"attributes": alike, "attributes_far": np.sqrt(2.0 - 2.0 * np.clip(alike, -1.0, 1.0))}
@@ -293,19 +262,10 @@ def _scaled_groups(groups: sp.csr_array, scale: NDArray[Any]) -> sp.csr_array:
 
 
 def _unit_features(features: Any) -> Any:
-    """Rows of attributes, scaled to length 1."""
-    if features is None:
-        return None
-    if not isinstance(features, np.ndarray):
-        matrix: Any = sp.csr_array(features).astype(np.float64)
-        length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-        inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        return sp.csr_array(sp.diags_array(inverse) @ matrix)
-    dense = np.asarray(features, dtype=np.float64)
-    spread = dense.std(axis=0)
-    dense = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    length = np.linalg.norm(dense, axis=1, keepdims=True)
-    return dense / np.where(length > 0, length, 1.0)
+    """Rows of attributes, standardised where they are dense, scaled to length 1."""
+    if isinstance(features, np.ndarray):
+        features = StandardScaler().fit_transform(features.astype(np.float64))
+    return None if features is None else normalize(features)
 
 
 def named(layers: list[str]) -> str:
@@ -318,3 +278,107 @@ def named(layers: list[str]) -> str:
     if more <= 1:
         return ", ".join(layers)
     return f"{', '.join(layers[:3])} and {more} other layers"
+
+
+CANDIDATES_PER_NODE = 60
+"""Candidates that are kept for each node, those with most paths by degrees."""
+MAX_CANDIDATE_PAIRS = 400_000
+"""Candidates that are scored in all."""
+MAX_GROUP_MEMBERS = 100
+"""Members of a group up to which each pair of them is a candidate."""
+
+
+def candidate_pairs(
+    adjacency: sp.csr_array, groups: sp.csr_array, known: sp.csr_array, *, directed: bool, sources: Ints | None = None
+) -> Pairs:
+    """Pairs without an edge in ``known`` that paths of length 2 or 3, or a small group, join.
+
+    ``adjacency`` holds all layers of edges together, symmetric; ``groups`` who is in which group. If ``directed``, both
+    orders of a pair are asked about. ``sources`` are the nodes whose candidates are wanted, all if not given.
+    """
+    nodes = adjacency.shape[0]
+    starts = np.arange(nodes) if sources is None else sources
+    each = max(5, min(CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS // max(starts.size, 1)))
+    if sources is not None:
+        each = min(nodes, 50 * CANDIDATES_PER_NODE)
+    strength = np.asarray(adjacency.sum(axis=1)).ravel()
+    by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
+    index = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    nearest = _nearest(*index, adjacency.data.astype(np.float64), by_root, starts.astype(np.int64), min(each, nodes))
+    pairs = np.concatenate([nearest, _in_small_groups(groups, starts)])
+    if directed:
+        pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    else:
+        pairs = np.sort(pairs, axis=1)
+    pairs = np.unique(pairs, axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    fresh: Pairs = pairs[entries(known, pairs) == 0]
+    return fresh
+
+
+def _in_small_groups(groups: sp.csr_array, starts: Ints) -> Pairs:
+    if not groups.nnz:
+        return np.zeros((0, 2), dtype=np.int64)
+    sizes = np.bincount(groups.indices, minlength=groups.shape[1])
+    small = sp.csr_array(groups[:, np.flatnonzero((sizes > 1) & (sizes <= MAX_GROUP_MEMBERS))])
+    shared = (small[starts] @ small.T).tocoo()
+    pairs = np.column_stack([starts[shared.row], shared.col]).astype(np.int64)
+    if len(pairs) <= MAX_CANDIDATE_PAIRS:
+        return pairs
+    best = np.argsort(-shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
+    return pairs[best]
+
+
+@compiled
+def _nearest(starts: Ints, others: Ints, weights: Floats, by_root: Floats, sources: Ints, most: int) -> Pairs:
+    """For each source the nodes with the highest sum of paths of length 2 and 3 by degrees, ``most`` at most.
+
+    Paths go through the first 2,000 neighbours of a node in the order of nodes, so that a hub does not cost the square
+    of its edges.
+    """
+    nodes = starts.size - 1
+    ends = np.minimum(starts[1:], starts[:-1] + 2000)
+    two, score = np.zeros(nodes), np.zeros(nodes)
+    middle, reached = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
+    found = np.empty((sources.size * most, 2), dtype=np.int64)
+    count = 0
+    for source in sources:
+        num_middle, num_reached, room = 0, 0, most
+        for place in range(starts[source], ends[source]):
+            u = others[place]
+            step = weights[place] * by_root[u]
+            for inner in range(starts[u], ends[u]):
+                v = others[inner]
+                if v != source:
+                    if two[v] == 0.0:
+                        middle[num_middle] = v
+                        num_middle += 1
+                    two[v] += step * weights[inner] * by_root[v]
+        for place in range(num_middle):
+            v = middle[place]
+            if score[v] == 0.0:
+                reached[num_reached] = v
+                num_reached += 1
+            score[v] += two[v]
+            for inner in range(starts[v], ends[v]):
+                w = others[inner]
+                if score[w] == 0.0:
+                    reached[num_reached] = w
+                    num_reached += 1
+                score[w] += two[v] * weights[inner] * by_root[w]
+            two[v] = 0.0
+        score[source] = 0.0
+        nodes_reached = reached[:num_reached]
+        least = 0.0
+        if num_reached > most:
+            least = np.partition(score[nodes_reached], num_reached - most)[num_reached - most]
+        for w in nodes_reached[score[nodes_reached] > least]:
+            found[count] = source, w
+            count += 1
+            room -= 1
+        if least > 0.0:  # of equal ones the first in the order of nodes
+            for w in np.sort(nodes_reached[score[nodes_reached] == least])[:room]:
+                found[count] = source, w
+                count += 1
+        score[reached[:num_reached]] = 0.0
+    return found[:count]

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from gramme._runtime import thread_pools
@@ -94,19 +95,17 @@ def part_log_odds(part: Part, rows: Floats) -> Floats:
 
 @dataclass
 class LayerMixture:
-    """The parts for one layer with their weights, the line of calibration and the share of hidden links."""
+    """The parts for one layer with their weights, and the line of calibration."""
 
     parts: dict[str, Part] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     slope: float = 1.0
     offset: float = 0.0
-    hidden: float = 0.0
     typical: Floats | None = None  # the evidence of a typical pair without a link, which reasons compare with
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
-        odds = self.slope * self.mixed(rows) + self.offset
-        return against_truly_unlinked(_share(odds), self.hidden)
+        return _share(self.slope * self.mixed(rows) + self.offset)
 
     def contributions(self, rows: Floats, kinds: Sequence[Linked]) -> Floats:
         """What each kind of evidence, given by its columns, adds to the log-odds of a pair against a typical one.
@@ -158,19 +157,8 @@ class LayerExamples:
     matched: Linked | None = None  # the degree-matched ones among the unlinked pairs
     pairs: Pairs | None = None  # a pair that was drawn several times is seen or not seen as a whole
     whole: Floats | None = None  # the evidence of the examples `compared` in the graph with all edges
-    hidden: float = 0.0  # the share of the unlinked pairs that are taken for links that are missing
     part_index: Ints | None = None  # in which part the edges were set aside that an example belongs to
     lists: tuple[CandidateList, ...] = ()  # for each part the candidates of the graph that lacks it
-
-    def with_column(self, place: int, column: Floats, whole: Floats | None = None) -> LayerExamples:
-        """The same with another column of evidence at a place; ``whole`` is that of the graph with all edges."""
-        rows = self.rows.copy()
-        rows[:, place] = column
-        changed = self.whole
-        if changed is not None and whole is not None:
-            changed = changed.copy()
-            changed[:, place] = whole
-        return replace(self, rows=rows, whole=changed)
 
     @property
     def compared(self) -> Ints:
@@ -204,15 +192,6 @@ class LayerExamples:
 
 Maker = Callable[[Floats, Linked], Part]
 """Fits a part to some examples."""
-
-
-def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -> float:
-    """The logistic loss on pairs that the mixtures had not seen, a mean over the layers."""
-    found = []
-    for name, one in examples.items():
-        share = np.where(one.linked, unseen[name], 1 - unseen[name])[one.judged]
-        found.append(float(-np.log(np.maximum(share, 1e-12)).mean()))
-    return float(np.mean(found))
 
 
 @dataclass
@@ -280,9 +259,7 @@ def fitted_mixtures(
         # a mean of the evidence may lie where no pair is, which misleads trees
         unlinked = one.rows[one.judged & ~one.linked]
         typical = np.median(unlinked, axis=0) if len(unlinked) else None
-        mixture = LayerMixture(
-            {part: parts[part] for part in kept}, kept, slope, offset - slope * gained, one.hidden, typical
-        )
+        mixture = LayerMixture({part: parts[part] for part in kept}, kept, slope, offset - slope * gained, typical)
         fitted.mixtures[name], fitted.unseen[name] = mixture, _share(slope * mixed + offset)
         fitted.by_fold[name] = [
             replace(mixture, parts={part: fold_models[part][fold] for part in kept}) for fold in range(FOLDS)
@@ -296,25 +273,6 @@ def _pooled(examples: Mapping[str, LayerExamples], inside: Mapping[str, Linked] 
     some = {name: slice(None) for name in examples} if inside is None else inside
     rows = np.concatenate([one.rows[some[name]] for name, one in examples.items()])
     return rows, np.concatenate([one.linked[some[name]] for name, one in examples.items()])
-
-
-def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
-    """Turn probabilities against pairs without an edge into probabilities against pairs that are in fact not linked.
-
-    With the share h of hidden links, odds r become (1 - h) r / (1 - h r). The order of pairs stays the same.
-
-    >>> against_truly_unlinked(np.array([0.5, 0.8]), 0.2).round(3).tolist()
-    [0.5, 0.941]
-    """
-    if hidden <= 0:
-        return probability
-    odds = probability / np.maximum(1 - probability, 1e-12)
-    # no odds are above 1 / h; estimates that come nearer to it than four fifths would be taken for certainty
-    scaled = hidden * odds
-    tame = np.where(scaled < 0.8, scaled, 1 - 0.2**2 / (scaled - 0.6))
-    true = (1 - hidden) / hidden * tame / (1 - tame)
-    found: Floats = true / (1 + true)
-    return found
 
 
 def _line_maker(examples: int) -> Maker:
@@ -373,21 +331,17 @@ def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
 
 
 def _calibration(odds: Floats, linked: Linked) -> tuple[float, float]:
-    """Slope and offset of the line through the log-odds that lowers the loss most; Newton's steps."""
-    slope, offset = 1.0, 0.0
-    for _ in range(25):
-        share = _share(slope * odds + offset)
-        weight = share * (1 - share)
-        gradient = np.array([((share - linked) * odds).sum(), (share - linked).sum()])
-        # the ridge keeps few or well separated pairs from being taken for certainty
-        gradient += np.array([slope - 1.0, offset])
-        across = (weight * odds).sum()
-        curvature = np.array([[(weight * odds**2).sum() + 1, across], [across, weight.sum() + 1]])
-        step = np.linalg.solve(curvature, gradient)
-        slope, offset = slope - float(step[0]), offset - float(step[1])
-        if np.abs(step).max() < 1e-9:
-            break
-    return max(slope, 0.05), offset
+    """Slope and offset of the line through the log-odds that lowers the loss most.
+
+    The ridge keeps few or well separated pairs from being taken for certainty.
+    """
+
+    def loss(line: Floats) -> float:
+        ridge = (line[0] - 1) ** 2 + line[1] ** 2
+        return len(odds) * loss_of(line[0] * odds + line[1], linked) + ridge / 2
+
+    slope, offset = minimize(loss, np.array([1.0, 0.0])).x
+    return max(float(slope), 0.05), float(offset)
 
 
 def _share(odds: Floats) -> Floats:

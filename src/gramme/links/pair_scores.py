@@ -9,10 +9,8 @@ For one graph, given as a symmetric matrix of weights, a pair gets
 - ``attachment``: log of the product of both degrees, and ``smaller_degree``: log of the smaller one.
 
 An edge between the two themselves never counts, so the scores of a pair are the same whether it is linked or not.
-Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node. Where the
-two steps are dearer than a product of dense matrices (graphs of some thousand nodes with millions of edges), that is
-taken. Which of the two depends on the graph alone, and so do the rows that are multiplied together: a pair has the same
-scores whichever other pairs are asked about with it.
+Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node. A pair has
+the same scores whichever other pairs are asked about with it.
 """
 
 from __future__ import annotations
@@ -30,12 +28,6 @@ from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.ops.kernels import compiled_sums
 
 SCORES = ("adamic_adar", "resource_allocation", "paths", "paths_normalised", "attachment", "smaller_degree")
-MAX_DENSE_NODES = 6000
-"""Nodes up to which products of dense matrices are considered: 300 MB, and some seconds for all nodes."""
-_DENSE_SPEED = 20.0
-"""How much faster a dense product adds than the sparse loop."""
-_ROWS = 512
-"""Nodes whose two steps are found by one product."""
 
 Pairs = Ints
 
@@ -80,27 +72,12 @@ class PathScores:
         found[:, 5] = np.log1p(np.minimum(ends[:, 0], ends[:, 1]))
         return found
 
-    @property
-    def _is_dense(self) -> bool:
-        """Whether two steps from all nodes cost more than a dense product of so many nodes."""
-        nodes = self.degree.size
-        return nodes <= MAX_DENSE_NODES and nodes**3 / _DENSE_SPEED < float((self.degree**2).sum())
-
     def _paths(self, pairs: Pairs) -> NDArray[np.float32]:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        ordered = np.ascontiguousarray(pairs[order])
         index = self.adjacency.indptr.astype(np.int64), self.adjacency.indices.astype(np.int64)
-        graph = *index, self.adjacency.data, self.by_log, self.by_degree, self.by_root
         found = np.empty((len(pairs), 3), dtype=np.float32)
-        if not self._is_dense:
-            found[order] = _paths(*graph, ordered, np.zeros((0, 0)), 0)
-            return found
-        full = self.adjacency.toarray()
-        for first in range(0, len(full), _ROWS):
-            begin, end = np.searchsorted(ordered[:, 0], [first, first + _ROWS])
-            if begin < end:
-                two = (full[first : first + _ROWS] * self.by_root) @ full
-                found[order[begin:end]] = _paths(*graph, ordered[begin:end], two, first)
+        scales = self.by_log, self.by_degree, self.by_root
+        found[order] = _paths(*index, self.adjacency.data, *scales, np.ascontiguousarray(pairs[order]))
         return found
 
     def _without_own_edge(self, pairs: Pairs, found: Floats) -> None:
@@ -144,17 +121,9 @@ def row_products(rows: Any, pairs: Pairs, others: Any = None) -> Floats:
 
 @compiled_sums
 def _paths(
-    starts: Ints,
-    others: Ints,
-    weights: Floats,
-    by_log: Floats,
-    by_degree: Floats,
-    by_root: Floats,
-    pairs: Pairs,
-    two_steps: Floats,
-    first: int,
+    starts: Ints, others: Ints, weights: Floats, by_log: Floats, by_degree: Floats, by_root: Floats, pairs: Pairs
 ) -> Floats:
-    """Scores of pairs in the order of their sources; ``two_steps``, if any, has the rows from node ``first`` on."""
+    """Scores of pairs in the order of their sources."""
     nodes = starts.size - 1
     found = np.zeros((pairs.shape[0], 3))
     two = np.zeros(nodes)
@@ -162,22 +131,14 @@ def _paths(
     touched = np.empty(nodes, dtype=np.int64)
     begin = 0
     while begin < pairs.shape[0]:
-        source, steps, count = pairs[begin, 0], 0, 0
-        if two_steps.shape[0]:
-            two = two_steps[source - first]
-        else:
-            for place in range(starts[source], starts[source + 1]):
-                steps += starts[others[place] + 1] - starts[others[place]]
-        clears_all = steps > nodes  # cheaper then than to note which nodes were reached
+        source, count = pairs[begin, 0], 0
         for place in range(starts[source], starts[source + 1]):
             u = others[place]
             near[u] = True
             step = weights[place] * by_root[u]
-            if two_steps.shape[0]:
-                continue
             for inner in range(starts[u], starts[u + 1]):
                 v = others[inner]
-                if not clears_all and not marked[v]:
+                if not marked[v]:
                     marked[v] = True
                     touched[count] = v
                     count += 1
@@ -195,8 +156,6 @@ def _paths(
         begin = end
         for place in range(starts[source], starts[source + 1]):
             near[others[place]] = False
-        if clears_all:
-            two[:] = 0.0
         for place in range(count):
             two[touched[place]] = 0.0
             marked[touched[place]] = False
@@ -206,15 +165,8 @@ def _paths(
 STEPS = (4, 5, 6, 7)
 MAX_WALK_WORK = 30_000_000_000
 """Multiplications that walks from all nodes may take; beyond that they are shorter, or left out."""
-LONG_WALKS_MAX_DENSE_NODES = 3000
-"""Nodes up to which powers of a well filled matrix are found whole."""
-_NOTHING = 1e-9
-_DENSE_SHARE = 0.05
-"""Share of entries from which on products of dense matrices are faster."""
 _COLUMNS = 128
 """Nodes whose walks are followed together."""
-_WIDTH = 16
-"""Columns are padded to a multiple of this, so that the processor adds up each of them in the same way."""
 
 
 def affordable_steps(nodes: int, entries: int) -> int:
@@ -232,9 +184,8 @@ class LongWalks:
     """The logs of ``(N^k)_ij`` for k of 4 to 7, with N the adjacency scaled by the square roots of the strengths.
 
     Who is near though no short path joins them. Columns of N are multiplied by N again and again, those of some nodes
-    together, so no matrix of all pairs is kept; in a small graph with many edges the powers are found whole. Cost: a
-    pass over the edges for each step and each node that is asked about. The scores of walks of more than ``longest``
-    steps are 0.
+    together, so no matrix of all pairs is kept. Cost: a pass over the edges for each step and each node that is asked
+    about. The scores of walks of more than ``longest`` steps are 0.
     """
 
     def __init__(self, adjacency: sp.csr_array, longest: int = STEPS[-1]) -> None:
@@ -243,28 +194,15 @@ class LongWalks:
         scale = sp.diags_array(root)
         self.step = sp.csr_array(scale @ adjacency @ scale).astype(np.float32)
         self.steps = [step for step in STEPS if step <= longest and self.step.nnz]
-        self._powers: list[NDArray[np.float32]] | None = None
 
     def of(self, pairs: Pairs) -> Floats:
         """Shape (pairs, 4); what a pair gets does not depend on the others."""
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         logs = np.zeros((len(pairs), len(STEPS)))
         if len(pairs) and self.steps:
-            nodes = self.step.shape[0]
-            dense = nodes <= LONG_WALKS_MAX_DENSE_NODES and self.step.nnz > _DENSE_SHARE * nodes**2
-            found = self._whole(pairs) if dense else self._followed(pairs)
-            logs[:, : len(self.steps)] = np.log(found + _NOTHING) - np.log(_NOTHING)
+            nothing = 1e-9
+            logs[:, : len(self.steps)] = np.log(self._followed(pairs) + nothing) - np.log(nothing)
         return logs
-
-    def _whole(self, pairs: Pairs) -> Floats:
-        if self._powers is None:
-            full = self.step.toarray()
-            two = full @ full
-            powers = {2: two, 3: two @ full}
-            for step in self.steps:
-                powers[step] = powers[step - 2] @ two
-            self._powers = [powers[step] for step in self.steps]
-        return np.stack([power[pairs[:, 0], pairs[:, 1]] for power in self._powers], axis=1)
 
     def _followed(self, pairs: Pairs) -> Floats:
         # from the end with more neighbours, which other pairs are likely to have as well
@@ -286,8 +224,11 @@ class LongWalks:
         return found
 
     def _columns(self, nodes: Ints) -> NDArray[np.float32]:
-        """Columns of N, those of the last node repeated to a full width; N is symmetric."""
-        padded = np.pad(nodes, (0, -nodes.size % _WIDTH), mode="edge")
+        """Columns of N, which is symmetric, those of the last node repeated.
+
+        To a multiple of 16, so that the processor adds up each of them in the same way.
+        """
+        padded = np.pad(nodes, (0, -nodes.size % 16), mode="edge")
         return np.ascontiguousarray(self.step[padded].toarray().T)
 
 

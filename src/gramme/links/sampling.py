@@ -1,13 +1,9 @@
-"""Which pairs to learn from and which to ask about.
-
-Learned from are edges set aside, which the evidence must not see, and as many pairs without an edge. Pairs worth asking
-about are reached within three steps or in a small group together: never all pairs of nodes.
-"""
+"""Which pairs to learn from: edges set aside, which the evidence must not see, and as many pairs without an edge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +18,8 @@ from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph, che
 from gramme.graph.coupling import with_coupling_layers
 from gramme.methods.params import check_number_range
 
+from .evidence import Evidence, Gathered, named
+from .mixture import FOLDS, CandidateList, LayerExamples
 from .pair_scores import Pairs, entries
 
 MAX_IMPLIED_EDGES = 2_000_000
@@ -74,39 +72,28 @@ def columns(groups: Mapping[str, MembershipLayer]) -> list[str]:
 
 def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
     """The layers named, which must have edges; all that have some where none are named."""
-    if layers is not None:
-        named = [layers] if isinstance(layers, str) else list(layers)
-        for name in named:
+    if layers is None:
+        wanted = [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges > 1]
+    else:
+        wanted = [layers] if isinstance(layers, str) else list(layers)
+        for name in wanted:
             edge_layer(graph, name)
-        return _few_enough(named)
-    found = [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges > 1]
-    if not found:
+    if not wanted:
         groups = any(layer.made_of != "edges" for layer in graph.layers.values())
         large = f", or groups that imply at most {MAX_IMPLIED_EDGES:,}" if groups else ""
         raise DataError(f"no layer has at least 2 edges{large}, so there are no links to learn from")
-    return _few_enough(found)
-
-
-def _few_enough(layers: list[str]) -> list[str]:
-    if len(layers) > MAX_LAYERS_LEARNED:
+    if len(wanted) > MAX_LAYERS_LEARNED:
         raise DataError(
-            f"the links of each layer are learned from all layers, which takes too long for {len(layers):,} of them; "
+            f"the links of each layer are learned from all layers, which takes too long for {len(wanted):,} of them; "
             f"name at most {MAX_LAYERS_LEARNED} with {setting('layers', option='layer')}"
         )
-    return layers
+    return wanted
 
 
-FOLDS = 5
-"""Parts in which the edges of a small layer are set aside one after the other, so that all serve as examples."""
 MAX_FOLDED_EDGES = 3000
-SHARE = 0.1
-"""Share of the edges of a larger layer that is set aside once."""
+"""Edges up to which those of a layer are set aside in parts one after the other, so that all serve as examples."""
 MAX_LINKED = 20_000
 """Linked pairs of a layer to learn from at most."""
-MISSING_SHARE = 0.1
-"""Share of a layer's links that is taken to be missing in the data. How many are cannot be told from so few pairs."""
-MAX_HIDDEN_SHARE = 0.3
-"""Of the pairs without an edge; where nearly all pairs are linked, the rest are no hidden links."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +126,7 @@ def rounds(
     if edges.num_edges <= MAX_FOLDED_EDGES:
         parts = np.array_split(order, num_rounds(graph, layer))
     else:
-        parts = [order[: min(MAX_LINKED, max(1, int(SHARE * order.size)))]]
+        parts = [order[: min(MAX_LINKED, order.size // 10)]]
     for place, part in enumerate(parts):
         also = parts[(place + 1) % len(parts)] if len(parts) > 1 else order[len(part) : 2 * len(part)]
         left, thinner = (
@@ -178,21 +165,6 @@ def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
             "learn which pairs get linked"
         )
     return layer
-
-
-def hidden_share(layer: EdgeLayer) -> float:
-    """The share of pairs without an edge that are links in truth, if :data:`MISSING_SHARE` of all links are missing.
-
-    It matters in dense layers alone, where there are not many more unlinked pairs than links.
-
-    >>> one, other = np.triu_indices(21, 1)
-    >>> (round(hidden_share(EdgeLayer(21, one[:90], other[:90])), 3), hidden_share(EdgeLayer(1000, [0], [1])) < 1e-6)
-    (0.083, True)
-    """
-    nodes = int(layer.present.sum())
-    unlinked = nodes * (nodes - 1) // (1 if layer.directed else 2) - layer.num_edges
-    missing = MISSING_SHARE / (1 - MISSING_SHARE) * layer.num_edges
-    return min(missing / max(unlinked, 1), MAX_HIDDEN_SHARE)
 
 
 def unlinked_pairs(
@@ -246,97 +218,174 @@ def unlinked_pairs(
     return found
 
 
-CANDIDATES_PER_NODE = 60
-"""Candidates that are kept for each node, those with most paths by degrees."""
-MAX_CANDIDATE_PAIRS = 400_000
-"""Candidates that are scored in all."""
-MAX_GROUP_MEMBERS = 100
-"""Members of a group up to which each pair of them is a candidate."""
-MAX_NEIGHBOURS = 2000
-"""Neighbours of a node through which paths are followed, the first in the order of nodes."""
-MAX_DENSE_NODES = 6000
-"""Nodes up to which paths in a well filled matrix are counted by products of dense matrices."""
-MAX_DENSE_ROW = 200_000
-"""Nodes up to which the rows of some nodes may be made dense."""
-DENSE_SHARE = 0.1
-"""Share of entries from which on these are faster."""
-_ROWS = 256
-"""Nodes whose paths are counted by one product."""
+def easily_told(graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[str, MembershipLayer]) -> list[str]:
+    """What to say about how edges of layers were set aside, a sentence or two for each kind of layer.
 
-
-def candidate_pairs(
-    adjacency: sp.csr_array, groups: sp.csr_array, known: sp.csr_array, *, directed: bool, sources: Ints | None = None
-) -> Pairs:
-    """Pairs without an edge in ``known`` that paths of length 2 or 3, or a small group, join.
-
-    ``adjacency`` holds all layers of edges together, symmetric; ``groups`` who is in which group. If ``directed``, both
-    orders of a pair are asked about. ``sources`` are the nodes whose candidates are wanted, all if not given.
+    All layers that are asked about are edges in the graph; ``groups`` are those whose edges groups imply.
     """
-    nodes = adjacency.shape[0]
-    starts = np.arange(nodes) if sources is None else sources
-    each = max(5, min(CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS // max(starts.size, 1)))
-    if sources is not None:
-        each = min(nodes, 50 * CANDIDATES_PER_NODE)
-    strength = np.asarray(adjacency.sum(axis=1)).ravel()
-    by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
-    pairs = np.concatenate([_nearest(adjacency, by_root, starts, each), _in_small_groups(groups, starts)])
-    if directed:
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    else:
-        pairs = np.sort(pairs, axis=1)
-    pairs = np.unique(pairs, axis=0)
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    fresh: Pairs = pairs[entries(known, pairs) == 0]
-    return fresh
+    said = []
+    alone = columns(groups)
+    if alone:
+        said.append(
+            "Who is in one group with whom is told from the other layers alone: within a layer, any member of a group "
+            "would give away all others."
+        )
+    if set(groups) - set(alone):
+        said.append(
+            "Whole memberships were set aside, not single pairs, which the rest of their group would give away."
+        )
+    closed = [name for name in layers if name not in groups and _looks_like_groups(graph.layers[name])]
+    if closed:
+        said.append(
+            f"In {named(closed)}, nearly all neighbours of a node are linked with each other, as the members of groups "
+            "are. A pair set aside there is given away by the rest of its group, so the figure says little about links "
+            "between groups."
+        )
+    return said
 
 
-def _in_small_groups(groups: sp.csr_array, starts: Ints) -> Pairs:
-    if not groups.nnz:
-        return np.zeros((0, 2), dtype=np.int64)
-    sizes = np.bincount(groups.indices, minlength=groups.shape[1])
-    small = sp.csr_array(groups[:, np.flatnonzero((sizes > 1) & (sizes <= MAX_GROUP_MEMBERS))])
-    shared = (small[starts] @ small.T).tocoo()
-    pairs = np.column_stack([starts[shared.row], shared.col]).astype(np.int64)
-    if len(pairs) <= MAX_CANDIDATE_PAIRS:
-        return pairs
-    best = np.argsort(-shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
-    return pairs[best]
+def evidence_only(graph: MultilayerGraph, layers: Iterable[str]) -> list[str]:
+    """What to say about layers of groups that are not asked about: why, and that they serve as evidence.
 
-
-def _nearest(adjacency: sp.csr_array, by_root: Floats, starts: Ints, each: int) -> Pairs:
-    """For each start the nodes with the highest sum of paths of length 2 and 3 by degrees, found by products.
-
-    Rows of many nodes are multiplied together, as dense matrices where they are well filled.
+    >>> evidence_only(MultilayerGraph({"team": MembershipLayer.from_codes([0, 0, 1])}), ["team"])
+    []
     """
-    nodes = adjacency.shape[0]
-    length = np.diff(adjacency.indptr)
-    if length.max(initial=0) > MAX_NEIGHBOURS:
-        early = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
-        ends = np.repeat(np.arange(nodes), length)[early], adjacency.indices[early]
-        adjacency = sp.csr_array((adjacency.data[early], ends), shape=adjacency.shape)
-    scaled: Any = sp.csr_array(adjacency @ sp.diags_array(by_root)).astype(np.float32)
-    if nodes <= MAX_DENSE_NODES and scaled.nnz > DENSE_SHARE * nodes**2:
-        scaled = scaled.toarray()
-    everyone, found = np.arange(nodes), [np.zeros((0, 2), dtype=np.int64)]
-    for begin in range(0, starts.size, _ROWS):
-        some = starts[begin : begin + _ROWS]
-        two = scaled[some] @ scaled
-        if isinstance(two, np.ndarray):
-            two[np.arange(some.size), some] = 0.0
-        else:
-            two.data[two.indices == np.repeat(some, np.diff(two.indptr))] = 0.0
-            if DENSE_SHARE * some.size * nodes < two.nnz and nodes <= MAX_DENSE_ROW:
-                two = two.toarray()
-        score = two + two @ scaled
-        for row, node in enumerate(some):
-            if isinstance(score, np.ndarray):
-                columns, reached = everyone, score[row]
-            else:
-                part = slice(score.indptr[row], score.indptr[row + 1])
-                columns, reached = score.indices[part], score.data[part]
-            kept = np.flatnonzero((reached > 0) & (columns != node))
-            if kept.size > each:
-                kept = kept[reached[kept] >= np.partition(reached[kept], -each)[-each]]
-            best = np.sort(columns[kept])[:each]
-            found.append(np.column_stack([np.full(best.size, node), best]).astype(np.int64))
-    return np.concatenate(found)
+    rest = {name: graph.layers[name] for name in graph.layers if name not in set(layers)}
+    groups = [name for name, layer in rest.items() if layer.made_of == "groups"]
+    large = [name for name in groups if rest[name].num_edges > MAX_IMPLIED_EDGES]
+    said = []
+    if large:
+        said.append(
+            f"Who shares a group of {named(large)} is not asked about, since more than {MAX_IMPLIED_EDGES:,} pairs do; "
+            "such groups serve as evidence."
+        )
+    if small := [name for name in groups if name not in large]:
+        said.append(f"The groups of {named(small)} serve as evidence; links are asked about in layers of edges.")
+    return said
+
+
+def closed_share(matrix: sp.csr_array, random: np.random.Generator) -> float:
+    """The share of paths of two steps whose ends are linked, from a sample; 0 without such paths.
+
+    >>> triangle = sp.csr_array(np.ones((3, 3)) - np.eye(3))
+    >>> closed_share(triangle, np.random.default_rng(0))
+    1.0
+    """
+    degree = np.diff(matrix.indptr).astype(np.int64)
+    chance = (degree * (degree - 1)).astype(np.float64)
+    if not chance.any():
+        return 0.0
+    middle = random.choice(degree.size, size=4000, p=chance / chance.sum())
+    first = random.integers(0, degree[middle])
+    second = (first + random.integers(1, degree[middle])) % degree[middle]
+    ends = matrix.indices[matrix.indptr[middle][:, None] + np.column_stack([first, second])]
+    return float((entries(matrix, ends.astype(np.int64)) != 0).mean())
+
+
+def _looks_like_groups(layer: Layer) -> bool:
+    matrix = layer.to_scipy()
+    both = sp.csr_array(matrix + matrix.T) if layer.directed else matrix
+    nodes = max(int(np.count_nonzero(np.diff(both.indptr))), 2)
+    density = both.nnz / (nodes * (nodes - 1))
+    # a dense layer closes many paths by chance
+    return closed_share(both, np.random.default_rng(0)) >= max(0.9, density + 0.2)
+
+
+LINKED, UNLINKED, MATCHED = 0, 1, 2
+MAX_LISTED = 50_000
+"""Candidates without a link that are listed for a part of a layer; more are represented by a sample of as many."""
+
+
+def set_aside(
+    graph: MultilayerGraph,
+    name: str,
+    gathered: Gathered,
+    seed: int,
+    tell: Callable[[], None] | None = None,
+    groups: MembershipLayer | None = None,
+    most_candidates: int = MAX_LISTED,
+) -> LayerExamples:
+    """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part.
+
+    ``groups`` is the layer as it was given, if its edges are those that groups imply. ``most_candidates`` bounds how
+    many candidates are listed for each part.
+    """
+    rows, kinds, pairs, lists = [], [], [], []
+    for part, asked, kind in _parts(graph, name, seed, groups):
+        evidence, thinner = (Evidence(seen, name, gathered) for seen in (part.graph, part.thinner))
+        rows.append(evidence.of(asked))
+        kinds.append(kind)
+        pairs.append(asked)
+        whole, *shares = (one.layers[name].num_edges for one in (graph, part.graph, part.thinner))
+        lists.append(
+            replace(
+                _candidate_list(graph, part.linked, evidence, most_candidates),
+                thinner=_candidate_list(graph, part.linked, thinner, most_candidates),
+                visible_shares=tuple(share / whole for share in shares),
+            )
+        )
+        if tell is not None:
+            tell()
+    kind = np.concatenate(kinds)
+    return LayerExamples(
+        np.concatenate(rows),
+        kind == LINKED,
+        kind == MATCHED,
+        np.concatenate(pairs),
+        part_index=np.repeat(np.arange(len(kinds)), [len(some) for some in kinds]),
+        lists=tuple(lists),
+    )
+
+
+def _candidate_list(graph: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int) -> CandidateList:
+    """What would be shown of a graph that lacks some edges: its candidates, or a sample of those without a link."""
+    edges, lacking = graph.layers[evidence.layer], evidence.graph.layers[evidence.layer]
+    pairs = evidence.candidates(lacking.to_scipy(), edges.present)
+    places = np.arange(1, len(set_aside) + 1)
+    found = sp.csr_array((places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape)
+    linked = entries(found, pairs) != 0
+    unlinked = entries(edges.to_scipy(), pairs) == 0
+    share = min(1.0, most / max(int(unlinked.sum()), 1))
+    if share < 1.0:
+        unlinked &= np.random.default_rng(len(pairs)).random(len(pairs)) < share
+    pairs, linked = pairs[linked | unlinked], linked[linked | unlinked]
+    rows = evidence.of(pairs).astype(np.float32)
+    return CandidateList(pairs, rows, linked, len(set_aside), share)
+
+
+def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:
+    """Examples that were set aside, some of them with their evidence in the graph with all edges too."""
+    if examples.pairs is None:
+        return examples
+    return replace(examples, whole=evidence.of(examples.pairs[examples.compared]))
+
+
+def given_examples(graph: MultilayerGraph, name: str, evidence: Evidence, pairs: Any, linked: Any) -> LayerExamples:
+    """Evidence for pairs whose answers are given."""
+    positions = named_pairs(graph, pairs)
+    answers = np.asarray(linked).astype(bool)
+    if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
+        raise DataError(
+            f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
+            "unlinked ones among them"
+        )
+    return LayerExamples(evidence.of(positions), answers)
+
+
+def _parts(
+    graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None
+) -> Iterator[tuple[Round, Pairs, Ints]]:
+    """Rounds with the pairs to learn from and of what kind each is; the same whenever they are asked for."""
+    number, edges = list(graph.layers).index(name), graph.layers[name]
+    known = edges.to_scipy()
+    for place, one in enumerate(rounds(graph, name, np.random.default_rng([seed, number]), groups)):
+        matched = unlinked_pairs(
+            known,
+            (len(one.linked) + 1) // 2,  # besides as many uniform ones as there are linked ones
+            np.random.default_rng([seed, number, place]),
+            directed=edges.directed,
+            degree_matched=True,
+            present=edges.present,
+        )
+        pairs = [one.linked, one.unlinked, matched]
+        yield one, np.concatenate(pairs), np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])

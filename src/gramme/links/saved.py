@@ -17,14 +17,13 @@ from gramme.graph.arrays import loose_index
 from gramme.methods.boosting.trees import BoostedTrees, _check
 from gramme.methods.persistence import Learned, MisfitError, broken, from_json, plain_name, read_model
 
-from .attention import LinkAttention
-from .evidence import Gathered, WholeGraph, column_names
+from .evidence import Gathered, column_names
 from .expected import LinkRates
 from .mixture import LayerMixture, Line
 
-FORMAT = 2
-"""The form of the record; files without a number are of the first, and hold other evidence."""
-KINDS = {one.__name__: one for one in (BoostedTrees, Gathered, LayerMixture, Line, LinkAttention, LinkRates)}
+FORMAT = 3
+"""The form of the record; earlier ones hold other evidence."""
+KINDS = {one.__name__: one for one in (BoostedTrees, Gathered, LayerMixture, Line, LinkRates)}
 
 
 def links_record(model: Any) -> Learned:
@@ -39,7 +38,6 @@ def links_record(model: Any) -> Learned:
         "rates": {name: model.rates_[name] for name in model.layers_},
         "unseen_scores": model.unseen_scores_,
         "gathered": model.gathered_,
-        "attention": model._whole_graph("").attention if model.gathered_.attention else None,
         "explanation": model.explanation_,
         "ingredients": model.ingredients_.to_dict(orient="list"),
         "scores": model.scores_.to_dict(orient="list"),
@@ -73,26 +71,21 @@ def _attributes(state: Mapping[str, Any], names: list[Any]) -> dict[str, Any]:
     learned = [name for name in state["mixtures"] if name in layers]
     for name in learned:
         _check_layer(state["mixtures"][name], state["rates"][name], state["unseen_scores"][name], len(names))
-    gathered, attention = state["gathered"], state["attention"]
-    if gathered.attention:
-        _check_attention(attention, len(names))
     return {
         "graph_": graph,
         "layers_": learned,
         "mixtures_": state["mixtures"],
         "rates_": state["rates"],
         "unseen_scores_": state["unseen_scores"],
-        "gathered_": gathered,
+        "gathered_": state["gathered"],
         "explanation_": str(state["explanation"]),
         "ingredients_": pd.DataFrame(state["ingredients"]),
         "scores_": pd.DataFrame(state["scores"]),
-        "_whole": {"": WholeGraph.of(graph, gathered, attention)},
     }
 
 
 def _check_layer(mixture: LayerMixture, rates: LinkRates, unseen: sp.csr_array, nodes: int) -> None:
     width = (len(column_names()),)
-    _require(0.0 <= mixture.hidden < 1.0, "the share of hidden links must be from 0 to 1")
     _require(set(mixture.parts) == set(mixture.weights), "a mixture has parts without a weight")
     shapes = [] if mixture.typical is None else [mixture.typical.shape]
     for part in mixture.parts.values():
@@ -107,15 +100,6 @@ def _check_layer(mixture: LayerMixture, rates: LinkRates, unseen: sp.csr_array, 
     _require(rising, "the probabilities of a layer do not rise with its scores")
     fits = unseen.shape == (nodes, nodes) and ((unseen.data > 0) & (unseen.data <= 1)).all()
     _require(fits, "the pairs that were learned from do not fit the graph")
-
-
-def _check_attention(attention: LinkAttention, nodes: int) -> None:
-    rows = attention.rows
-    _require(rows.ndim == 3 and len(rows) == nodes, "the rows of attention are not those of the nodes")
-    _, members, dim = rows.shape
-    for name, weight in attention.weights.items():
-        fits = weight.shape in ((members, dim), (members, dim, dim)) and attention.offsets[name].shape == (members,)
-        _require(fits, f"the attention of layer {name!r} has another size than its rows")
 
 
 def _require(condition: Any, problem: str) -> None:

@@ -6,9 +6,8 @@ gains from those whose edges point to it, and news goes from it to them.
 """
 
 from .influence import influence
-from .measures import DEFAULT_MEASURES, MEASURES, Measure
 from .products import LayerProduct, SupraProduct
-from .rank_nodes import layer_influences, rank, rank_spread
+from .rank_nodes import DEFAULT_MEASURES, MEASURES, Measure, layer_influences, rank, rank_spread
 
 __all__ = [
     "DEFAULT_MEASURES",

@@ -52,7 +52,6 @@ def participation(graph: MultilayerGraph) -> Floats:
 
 
 DAMPING = 0.85
-PAGERANK_MAX_STEPS, PAGERANK_TOLERANCE = 1000, 1e-9
 
 
 def pagerank(supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | None = None) -> Floats:
@@ -78,21 +77,21 @@ def pagerank(supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | N
     per_unit = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=moves)
     shares = start.copy()
     change = np.inf
-    for _ in range(PAGERANK_MAX_STEPS):
+    for _ in range(1000):
         followed = damping * supra.transposed(shares * per_unit)
         # what is not passed on along edges starts anew
         renewed = 1.0 - damping * float(shares[moves].sum())
         following = followed + renewed * start
         change = float(np.abs(following - shares).sum())
         shares = following
-        if change < PAGERANK_TOLERANCE:
+        if change < 1e-9:
             break
-    warn_unless(change < PAGERANK_TOLERANCE, "pagerank", PAGERANK_MAX_STEPS)
+    warn_unless(change < 1e-9, "pagerank", 1000)
     total: Floats = shares.sum(axis=0)
     return total
 
 
-VERSATILITY_MAX_STEPS, VERSATILITY_TOLERANCE = 5000, 1e-10
+VERSATILITY_MAX_STEPS = 5000
 _DENSE = 64
 
 Product = Callable[[Floats], Floats]
@@ -117,9 +116,9 @@ def katz_versatility(supra: SupraProduct, leads: tuple[float, Floats], share: fl
         following = start + attenuation * supra.transposed(found)
         change = float(np.abs(following - found).max(initial=0.0))
         found = following
-        if change <= VERSATILITY_TOLERANCE * found.max(initial=1.0):
+        if change <= 1e-10 * found.max(initial=1.0):
             break
-    warn_unless(change <= VERSATILITY_TOLERANCE * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS)
+    warn_unless(change <= 1e-10 * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS)
     return _per_node(supra, found)
 
 
@@ -140,13 +139,18 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
     if not size or not start.any():
         return 0.0, np.zeros(shape)
 
-    def flat(values: Floats) -> Floats:
-        return product(values.reshape(shape)).ravel()
-
+    operator = LinearOperator(
+        (size, size), matvec=lambda values: product(values.reshape(shape)).ravel(), dtype=np.float64
+    )
     if size <= _DENSE:
-        value, vector = _dense_leading(flat, start, symmetric)
+        matrix = operator @ np.eye(size)
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2) if symmetric else np.linalg.eig(matrix)
+        value = float(values.real.max())
+        vector = vectors[:, int(values.real.argmax())].real
+        if symmetric:
+            same = values > value - 1e-9 * max(abs(value), 1.0)
+            vector = vectors[:, same] @ (vectors[:, same].T @ start)
     else:
-        operator = LinearOperator((size, size), matvec=flat, dtype=np.float64)
         value, vector = _arpack_leading(operator, start, symmetric)
     if value <= 1e-12:
         return 0.0, np.zeros(shape)
@@ -155,11 +159,9 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
 
 
 def _arpack_leading(operator: LinearOperator, start: Floats, symmetric: bool) -> tuple[float, Floats]:
+    solve, which = (eigsh, "LA") if symmetric else (eigs, "LR")
     try:
-        if symmetric:
-            values, vectors = eigsh(operator, k=1, which="LA", v0=start, maxiter=VERSATILITY_MAX_STEPS)
-        else:
-            values, vectors = eigs(operator, k=1, which="LR", v0=start, maxiter=VERSATILITY_MAX_STEPS)
+        values, vectors = solve(operator, k=1, which=which, v0=start, maxiter=VERSATILITY_MAX_STEPS)
     except ArpackNoConvergence:
         warn_unless(False, "the leading eigenvector", VERSATILITY_MAX_STEPS)
         vector = start / np.linalg.norm(start)
@@ -170,17 +172,6 @@ def _arpack_leading(operator: LinearOperator, start: Floats, symmetric: bool) ->
     return float(np.real(values[0])), np.real(vectors[:, 0])
 
 
-def _dense_leading(flat: Product, start: Floats, symmetric: bool) -> tuple[float, Floats]:
-    matrix = np.stack([flat(row) for row in np.eye(start.size)], axis=1)
-    if symmetric:
-        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        same = values > values[-1] - 1e-9 * max(abs(values[-1]), 1.0)
-        return float(values[-1]), vectors[:, same] @ (vectors[:, same].T @ start)
-    found, directions = np.linalg.eig(matrix)
-    best = int(np.argmax(found.real))
-    return float(found[best].real), directions[:, best].real
-
-
 def _per_node(supra: SupraProduct, copies: Floats) -> Floats:
     total: Floats = np.where(supra.present, copies, 0.0).sum(axis=0)
     largest = total.max(initial=0.0)
@@ -189,9 +180,6 @@ def _per_node(supra: SupraProduct, copies: Floats) -> Floats:
     # what a solver leaves of a zero is not importance
     scaled: Floats = np.where(total > 1e-12 * largest, total / largest, 0.0)
     return scaled
-
-
-MULTIRANK_MAX_STEPS, MULTIRANK_TOLERANCE = 2000, 1e-10
 
 
 class MultiRank(NamedTuple):
@@ -227,7 +215,7 @@ def multirank(products: Sequence[LayerProduct]) -> MultiRank:
     start = active / active.sum()
     centrality = start.copy()
     change = np.inf
-    for _ in range(MULTIRANK_MAX_STEPS):
+    for _ in range(2000):
         leaving = sum(z * one.out_strength for z, one in zip(influence, products, strict=True))
         sent = np.divide(centrality, leaving, out=np.zeros_like(centrality), where=leaving > 0)
         heard = sum(z * one.transposed(sent) for z, one in zip(influence, products, strict=True))
@@ -238,9 +226,9 @@ def multirank(products: Sequence[LayerProduct]) -> MultiRank:
         change = float(np.abs(following - centrality).sum() + np.abs(layers - influence).sum())
         # half a step: the two sets of equations may otherwise answer each other for ever
         centrality, influence = following, (layers + influence) / 2
-        if change < MULTIRANK_TOLERANCE:
+        if change < 1e-10:
             break
-    warn_unless(change < MULTIRANK_TOLERANCE, "multirank", MULTIRANK_MAX_STEPS)
+    warn_unless(change < 1e-10, "multirank", 2000)
     return MultiRank(centrality, influence)
 
 
@@ -316,10 +304,6 @@ def _peeled(starts: Ints, others: Ints, counts: Ints, group_starts: Ints, groups
     return shell
 
 
-MAX_WORK = 2_000_000_000
-"""Edges and memberships that all elections together may look at."""
-
-
 class Election(NamedTuple):
     """The result of :func:`voterank`."""
 
@@ -352,7 +336,8 @@ def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None
     if average == 0:
         return Election(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(num_nodes, dtype=bool))
     if elected is None:
-        elected = min(1000, max(10, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
+        # all elections together look at two billion edges and memberships at most
+        elected = min(1000, max(10, 2_000_000_000 // max(heard.nnz + 2 * groups.nnz, 1)))
     elections = _elected(
         *_index(heard),
         heard.data,

@@ -17,10 +17,7 @@ from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.graph.coupling import with_coupling_layers
-from gramme.ops.kernels import compiled, derived_seed
-
-MAX_SPREADING_EDGES = 20_000_000
-"""Edges, those that groups imply included, up to which spreading is simulated."""
+from gramme.ops.kernels import compiled, derived_seed, start, uniform
 
 
 class SpreadingEdges(NamedTuple):
@@ -60,9 +57,9 @@ def spreading_edges(
     """
     check_model(model)
     implied = sum(layer.num_edges for layer in layers.values())
-    if implied > MAX_SPREADING_EDGES:
+    if implied > 20_000_000:  # those that groups imply included: some gigabytes
         raise DataError(
-            f"news would spread along {implied:,} edges, more than the {MAX_SPREADING_EDGES:,} that are simulated; "
+            f"news would spread along {implied:,} edges, more than the 20,000,000 that are simulated; "
             "choose layers with fewer or smaller groups"
         )
     combined: Any = None
@@ -124,32 +121,19 @@ def reach_of_each(
 
 
 @compiled
-def _uniform(seed: np.uint64, world: int, key: int) -> float:
-    """A number from 0 to 1 that belongs to (seed, world, key), by splitmix64."""
-    mixed = seed + np.uint64(0x9E3779B97F4A7C15) * np.uint64(world + 1)
-    for _ in range(2):
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed = (mixed ^ (mixed >> np.uint64(31))) + np.uint64(key)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed = mixed ^ (mixed >> np.uint64(31))
-    return float(mixed >> np.uint64(11)) / 9007199254740992.0
-
-
-@compiled
 def _spread(edges: SpreadingEdges, seen: NDArray[np.bool_], node: int, seed: np.uint64, world: int, queue: Ints) -> int:
     """Mark all that a node reaches and that was not seen before; they are in the queue, and so many."""
     queue[0], head, tail = node, 0, 1
     seen[node] = True
+    stream = np.empty(1, dtype=np.uint64)
     while head < tail < seen.size:
         teller = queue[head]
         head += 1
         for place in range(edges.starts[teller], edges.starts[teller + 1]):
             other = edges.listeners[place]
             if not seen[other]:
-                drawn = _uniform(seed, world, edges.keys[place])
-                if edges.low[place] <= drawn < edges.high[place]:
+                start(stream, seed, world, edges.keys[place])
+                if edges.low[place] <= uniform(stream) < edges.high[place]:
                     seen[other] = True
                     queue[tail] = other
                     tail += 1

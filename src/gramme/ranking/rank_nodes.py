@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,150 @@ from scipy.stats import rankdata
 from gramme._progress import advance, part
 from gramme._text import setting
 from gramme._types import Floats, Ints
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph import Layer, MultilayerGraph, checked_graph
 from gramme.graph.canonical import in_name_order, sorted_places
 from gramme.graph.coupling import with_coupling_layers
 
-from .measures import MEASURES, RankingTask, chosen_measures
+from .centrality import (
+    MultiRank,
+    eigenvector_versatility,
+    hubs_and_authorities,
+    k_shell,
+    katz_versatility,
+    layer_degree,
+    layer_degrees,
+    leading,
+    multirank,
+    pagerank,
+    participation,
+    voterank,
+)
+from .products import LayerProduct, SupraProduct, couplings_of
+
+
+class RankingTask:
+    """What measures compute from: a graph, the strength of coupling, and parts that several measures share."""
+
+    def __init__(
+        self,
+        graph: MultilayerGraph,
+        coupling: float = 1.0,
+        restart: Ints | None = None,
+        products: list[LayerProduct] | None = None,
+    ) -> None:
+        # measures that know no couplings take each for one more layer
+        self.graph = with_coupling_layers(graph)
+        self.layers = list(self.graph.layers.values())
+        self.products = products or [LayerProduct(layer) for layer in self.layers]
+        self.supra = SupraProduct(self.products[: graph.num_layers], coupling, couplings_of(graph))
+        self.restart = restart
+
+    @cached_property
+    def leading(self) -> tuple[float, Floats]:
+        """The leading eigenvalue and eigenvector of the supra graph."""
+        return leading(self.supra.transposed, self.supra, symmetric=not self.supra.directed)
+
+    @cached_property
+    def hubs_and_authorities(self) -> tuple[Floats, Floats]:
+        """Both come from one computation."""
+        return hubs_and_authorities(self.supra)
+
+    @cached_property
+    def multirank(self) -> MultiRank:
+        """Centralities of nodes with influences of layers."""
+        return multirank(self.products)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A way to say how much a node matters; larger values are better."""
+
+    name: str
+    meaning: str
+    compute: Callable[[RankingTask], Floats]
+    coupled: bool = False
+    """Whether it depends on the strength of the coupling between layers."""
+    importance: bool = True
+    """Whether it says how much a node matters, rather than what kind of node it is."""
+
+
+def _election(task: RankingTask) -> Floats:
+    elected, first_of_tie, last_tie = voterank(task.layers, task.graph.num_nodes)
+    values = np.zeros(task.graph.num_nodes)
+    if elected.size:
+        values[last_tie] = elected.size - first_of_tie[-1]
+    values[elected] = elected.size - first_of_tie
+    return values
+
+
+def _over_layers(of_layer: Callable[[Layer], Floats], task: RankingTask) -> Floats:
+    return np.asarray(np.sum([of_layer(layer) for layer in task.layers], axis=0))
+
+
+def _strength(task: RankingTask) -> Floats:
+    products = task.products
+    return np.asarray(np.sum([one.out_strength + one.directed * one.in_strength for one in products], axis=0))
+
+
+ELSEWHERE = "0 outside the leading part of the network"
+
+MEASURES: dict[str, Measure] = {
+    one.name: one
+    for one in (
+        Measure("degree", "edges at a node, over all layers", partial(_over_layers, layer_degree)),
+        Measure("in-degree", "edges that point to a node", partial(_over_layers, lambda one: layer_degrees(one)[1])),
+        Measure("out-degree", "edges that leave a node", partial(_over_layers, lambda one: layer_degrees(one)[0])),
+        Measure("strength", "weight of all edges at a node", _strength),
+        Measure(
+            "participation",
+            "how evenly a node's edges are spread over the layers, from 0 to 1",
+            lambda task: participation(task.graph),
+            importance=False,
+        ),
+        *(
+            Measure(name, meaning, compute, coupled=True)
+            for name, meaning, compute in (
+                (
+                    "pagerank",
+                    "share of time of a random walker over all layers",
+                    lambda task: pagerank(task.supra, restart=task.restart),
+                ),
+                (
+                    "eigenvector",
+                    f"eigenvector versatility: joined with nodes that matter; {ELSEWHERE}",
+                    lambda task: eigenvector_versatility(task.supra, task.leading),
+                ),
+                (
+                    "katz",
+                    "walks of all lengths that end at a node, long ones counted less",
+                    lambda task: katz_versatility(task.supra, task.leading),
+                ),
+                ("hub", f"listens to good authorities; {ELSEWHERE}", lambda task: task.hubs_and_authorities[0]),
+                ("authority", f"is listened to by good hubs; {ELSEWHERE}", lambda task: task.hubs_and_authorities[1]),
+            )
+        ),
+        Measure("multirank", "central nodes and influential layers, found together", lambda task: task.multirank.nodes),
+        Measure(
+            "k-shell",
+            "how deep in the core a node lies, counting edges of all layers",
+            lambda task: k_shell(task.layers, task.graph.num_nodes),
+        ),
+        Measure("voterank", "order of election as a spreader, largest for the first; the same for ties", _election),
+    )
+}
+DEFAULT_MEASURES = tuple(name for name in MEASURES if name not in ("in-degree", "out-degree"))
+
+
+def chosen_measures(names: Iterable[str] | str | None) -> list[Measure]:
+    """Measures by name, each once; an unknown one is an error that suggests the nearest."""
+    wanted = [names] if isinstance(names, str) else list(DEFAULT_MEASURES if names is None else names)
+    for name in wanted:
+        if name not in MEASURES:
+            raise DataError(f"there is no measure {name!r}; {did_you_mean(str(name), MEASURES)}")
+    if not wanted:
+        raise DataError(f"no measure is named; known: {', '.join(MEASURES)}")
+    return [MEASURES[name] for name in dict.fromkeys(wanted)]
 
 
 def ranks_of(values: Floats) -> Ints:
@@ -36,11 +176,6 @@ def ranks_of(values: Floats) -> Ints:
 
 SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
 """Strengths of coupling over which ranks are followed, as multiples of the one asked for."""
-SPREAD_SAMPLES, SAMPLES_OF_LARGE, LARGE_ENTRIES = 10, 4, 500_000
-"""Graphs with some edges left out over which ranks are followed, and fewer where each takes seconds: graphs of so many
-entries (nodes, memberships, and edges from each end)."""
-LEFT_OUT_SHARE = 0.1
-"""Share of the edges and memberships that each such graph lacks."""
 
 Bounds = dict[str, tuple[Ints, Ints]]
 
@@ -59,40 +194,38 @@ def rank_spread(
     ``coupling`` is its strength while edges are left out, ``restart`` the positions at which the walker of PageRank
     starts anew; ``tell`` is called after each step with the number of steps done and in all.
     """
-    low = {name: np.full(graph.num_nodes, graph.num_nodes, dtype=np.int64) for name in measures}
-    high = {name: np.zeros(graph.num_nodes, dtype=np.int64) for name in measures}
+    bounds: Bounds = {}
+    couplings, samples = num_steps(graph)
     coupled = [name for name in measures if MEASURES[name].coupled]
-    couplings = [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
-    couplings = couplings[: num_steps(graph)[0]] if coupled else []
-    samples = num_steps(graph)[1]
-    steps = len(couplings) + samples
+    strengths = [factor * (coupling or 1.0) for factor in SPREAD_COUPLINGS[: couplings if coupled else 0]]
+    products = RankingTask(graph).products
 
-    def note(task: RankingTask, names: Sequence[str], done: int) -> None:
+    def variants() -> Iterator[tuple[RankingTask, Sequence[str]]]:
+        for strength in strengths:
+            yield RankingTask(graph, strength, restart, products), coupled
+        for sample in range(samples):
+            random = np.random.default_rng([random_state, sample])
+            thinner = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
+            yield RankingTask(thinner, coupling, restart), measures
+
+    steps = len(strengths) + samples
+    for done, (task, names) in enumerate(variants(), start=1):
         for name in names:
             ranks = ranks_of(MEASURES[name].compute(task))
-            np.minimum(low[name], ranks, out=low[name])
-            np.maximum(high[name], ranks, out=high[name])
+            low, high = bounds.get(name, (ranks, ranks))
+            bounds[name] = np.minimum(low, ranks), np.maximum(high, ranks)
         advance(done / steps)
         if tell is not None:
             tell(done, steps)
-
-    products = RankingTask(graph).products
-    for done, strength in enumerate(couplings, start=1):
-        note(RankingTask(graph, strength, restart, products), coupled, done)
-    for sample in range(samples):
-        random = np.random.default_rng([random_state, sample])
-        thinner = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
-        note(RankingTask(thinner, coupling, restart), measures, len(couplings) + sample + 1)
-    return {name: (low[name], high[name]) for name in measures}
+    return bounds
 
 
 def num_steps(graph: MultilayerGraph) -> tuple[int, int]:
-    """Strengths of coupling that are tried, and graphs with some edges left out."""
-    samples = SPREAD_SAMPLES if graph.num_entries < LARGE_ENTRIES else SAMPLES_OF_LARGE
-    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), samples
+    """Strengths of coupling that are tried, and graphs with some edges left out; fewer where each takes seconds."""
+    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), 10 if graph.num_entries < 500_000 else 4
 
 
-def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT_SHARE) -> Layer:
+def thinned(layer: Layer, random: np.random.Generator, share: float = 0.1) -> Layer:
     """A layer that lacks a random share of its edges, or of its memberships, and no nodes."""
     return layer.with_entries(random.random(layer.num_entries) >= share)
 
