@@ -1,9 +1,10 @@
 """How far work has come: parts within parts, in every ingredient, and never backwards."""
 
 import numpy as np
+import pytest
 from tests.methods.auto.test_gramme_auto import fits
 
-from gramme._progress import advance, part, unwatched, watched
+from gramme._progress import TimeLimitError, advance, check_time, part, time_limit, unwatched, watched
 from gramme.evaluation import cross_validate
 from gramme.methods import GrammeAuto
 
@@ -58,3 +59,11 @@ def test_every_ingredient_and_fold_tells_and_the_share_only_grows() -> None:
     for name in ("one-hot-logistic", "spectral-logistic"):
         steps = {done for what, done in told if what == f"fit: {name}"}
         assert len(steps) >= 10, f"{name} tells of its penalties and folds"
+
+
+def test_no_part_begins_when_the_time_is_over() -> None:
+    with time_limit(-1), time_limit(60):
+        for begin in (check_time, lambda: advance(0.5), lambda: part("more", 0.5).__enter__()):
+            with pytest.raises(TimeLimitError):
+                begin()
+    check_time()

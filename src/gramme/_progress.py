@@ -12,6 +12,8 @@ Without a watcher all of this costs next to nothing.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -36,6 +38,29 @@ class _Watch:
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class TimeLimitError(Exception):
+    """The time that some work may take is over."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Within this, the next part of the work that begins when the time is over raises a TimeLimitError instead."""
+    before = _DEADLINE.set(min(_DEADLINE.get(), time.perf_counter() + seconds))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(before)
+
+
+def check_time() -> None:
+    """End work whose time is over."""
+    if time.perf_counter() > _DEADLINE.get():
+        raise TimeLimitError
 
 
 @contextmanager
@@ -76,6 +101,7 @@ def part(name: str, share: float) -> Iterator[None]:
     >>> told[-1]
     ('', 1.0)
     """
+    check_time()
     watch = _WATCH.get()
     if watch is None:
         yield
@@ -93,6 +119,7 @@ def part(name: str, share: float) -> Iterator[None]:
 
 def advance(share: float) -> None:
     """Say what share of the innermost part is done."""
+    check_time()
     watch = _WATCH.get()
     if watch is not None:
         _, start, width = watch.stack[-1]

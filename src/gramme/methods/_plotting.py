@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,53 @@ if TYPE_CHECKING:
 
     from .base import NodeClassifier
 
-_MAX_LAYERS_SHOWN = 6
-_MAX_CLASSES_SHOWN = 6
+
+class ShownMixin:
+    """What every fitted model shows of itself: a page, and a short form in notebooks."""
+
+    _result: ClassVar[str]  # the attribute that is there once it is fitted
+
+    def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
+        """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
+
+        The page says how good the model is if there are predictions for labels it has not seen. A mixture has them; for
+        other methods call ``out_of_fold()`` first, which takes five more fits.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        graph : MultilayerGraph, optional
+            The graph it was fitted on; needed only for a model that was loaded.
+        """
+        from gramme.report.result_folders import write_model_page
+
+        model = cast("Any", self)
+        seen = model.graph_given(graph)
+        if "graph_" not in vars(model):
+            model.graph_ = seen.select_layers(model.layers_)
+        written: Path = write_model_page(Path(path), model, seen)
+        return written
+
+    def _facts(self) -> str:
+        """What it learned from, for a notebook."""
+        raise NotImplementedError
+
+    def _table(self) -> str:
+        """What matters most in it, as a table for a notebook."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        title = f"<b>{escape(repr(self))}</b>"
+        if not hasattr(self, self._result):
+            return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
+        return f"<div>{title}<div>{self._facts()}</div>{self._table()}</div>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-class PlotMixin:
+class PlotMixin(ShownMixin):
     """The methods of a classifier that show something; later rooms do the drawing."""
 
     # Tables
@@ -71,28 +113,6 @@ class PlotMixin:
             sets = model.predict_set(graph, coverage=coverage)
             columns["set"] = pd.Series([tuple(names[row]) for row in sets], index=index)
         return pd.DataFrame(columns, index=index)
-
-    def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
-        """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
-
-        The page says how good the model is if there are predictions for labels it has not seen. A mixture has them; for
-        other methods call :meth:`out_of_fold` first, which takes five more fits.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        graph : MultilayerGraph, optional
-            The graph it was fitted on; needed only for a model that was loaded.
-        """
-        model = self._model()
-        seen = model.graph_given(graph)
-        if "graph_" not in vars(model):
-            model.graph_ = seen.select_layers(model.layers_)
-        from gramme.report.result_folders import write_model_page
-
-        written: Path = write_model_page(Path(path), model, seen)
-        return written
 
     # Pictures
 
@@ -219,49 +239,36 @@ class PlotMixin:
 
     # In a notebook
 
-    def _repr_html_(self) -> str:
-        return _shown(self._model())
+    def _facts(self) -> str:
+        model = self._model()
+        names = [escape(str(label)[:40]) for label in model.classes_[:6].tolist()]
+        more = ", …" if len(model.classes_) > len(names) else ""
+        seen = f"{int(model.labelled_.sum()):,} of " if hasattr(model, "labelled_") else ""
+        return (
+            f"learned from {seen}{len(model.nodes_):,} nodes in {len(model.layers_):,} layers; "
+            f"{len(model.classes_):,} classes: {', '.join(names)}{more}"
+        )
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def _table(self) -> str:
+        words = getattr(self, "explanation_", None)
+        said = f"<div>{escape(words)}</div>" if words else ""
+        shares = getattr(self, "layer_importance_", None)
+        if shares is None or not len(shares):
+            return said
+        shown = shares.sort_values(ascending=False, kind="stable").head(6)
+        longest = float(shown.iloc[0]) or 1.0
+        rows = "".join(
+            f'<tr><td style="text-align:left">{escape(str(name)[:60])}</td>'
+            f'<td><div style="background:#3aa0dd;height:.7em;width:{8 * float(share) / longest:.2f}em"></div></td>'
+            f"<td>{float(share):.1%}</td></tr>"
+            for name, share in shown.items()
+        )
+        rest = len(shares) - len(shown)
+        more = f'<tr><td style="text-align:left" colspan="3">and {rest:,} more</td></tr>' if rest else ""
+        return (
+            f'{said}<table><thead><tr><th style="text-align:left">layer</th><th></th><th>share</th></tr></thead>'
+            f"<tbody>{rows}{more}</tbody></table>"
+        )
 
     def _model(self) -> NodeClassifier:
         return cast("NodeClassifier", self)
-
-
-def _shown(model: NodeClassifier) -> str:
-    """What a notebook shows: the settings, what it learned from, and the layers that matter most."""
-    title = f"<b>{escape(repr(model))}</b>"
-    if not hasattr(model, "probabilities_"):
-        return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
-    names = [escape(str(label)[:40]) for label in model.classes_[:_MAX_CLASSES_SHOWN].tolist()]
-    more = ", …" if len(model.classes_) > _MAX_CLASSES_SHOWN else ""
-    nodes = len(model.nodes_)
-    seen = f"{int(model.labelled_.sum()):,} of " if hasattr(model, "labelled_") else ""
-    facts = (
-        f"learned from {seen}{nodes:,} nodes in {len(model.layers_):,} layers; "
-        f"{len(model.classes_):,} classes: {', '.join(names)}{more}"
-    )
-    words = getattr(model, "explanation_", None)
-    said = f"<div>{escape(words)}</div>" if words else ""
-    return f"<div>{title}<div>{facts}</div>{said}{_bars(model)}</div>"
-
-
-def _bars(model: NodeClassifier) -> str:
-    shares = getattr(model, "layer_importance_", None)
-    if shares is None or not len(shares):
-        return ""
-    order = shares.sort_values(ascending=False, kind="stable")
-    longest = float(order.iloc[0]) or 1.0
-    rows = "".join(
-        f'<tr><td style="text-align:left">{escape(str(name)[:60])}</td>'
-        f'<td><div style="background:#3aa0dd;height:.7em;width:{8 * float(share) / longest:.2f}em"></div></td>'
-        f"<td>{float(share):.1%}</td></tr>"
-        for name, share in order.head(_MAX_LAYERS_SHOWN).items()
-    )
-    rest = len(order) - _MAX_LAYERS_SHOWN
-    more = f'<tr><td style="text-align:left" colspan="3">and {rest:,} more</td></tr>' if rest > 0 else ""
-    return (
-        '<table><thead><tr><th style="text-align:left">layer</th><th></th><th>share</th></tr></thead>'
-        f"<tbody>{rows}{more}</tbody></table>"
-    )

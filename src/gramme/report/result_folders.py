@@ -299,8 +299,11 @@ def write_ranks(
     return write_analysis(folder, tables | ({} if seeds is None else {"seeds": seeds}), config, page, **options)
 
 
-def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) -> Path:
+def write_model_page(path: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> Path:
     """Write the page of a fitted model; called as ``model.report(path)``."""
+    if isinstance(model, GrammeRegressor):
+        write_files({path: render(number_data(model, graph, _page_config(model, graph)))}, overwrite=True)
+        return path
     known = np.full(graph.num_nodes, None, dtype=object)
     if hasattr(model, "labelled_"):
         known[model.labelled_] = model.transduction_[model.labelled_].tolist()
@@ -310,12 +313,6 @@ def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) 
     config["method"] = min(names, key=len, default=config["method"])
     measured = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
     return write_fit_page(path, model, graph, known=known, estimate=measured, config=config)
-
-
-def write_number_page(path: Path, model: GrammeRegressor, graph: MultilayerGraph) -> Path:
-    """Write the page of a fitted regression; called as ``model.report(path)``."""
-    write_files({path: render(number_data(model, graph, _page_config(model, graph)))}, overwrite=True)
-    return path
 
 
 def _page_config(model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """What mixtures of classes and of numbers share: the time for attention, shares of the work, sentences, budgets."""
 
-import time
-
 import numpy as np
 import pytest
 from tests.methods.graphs import half_known, planted
@@ -9,17 +7,10 @@ from tests.methods.graphs import half_known, planted
 from gramme.errors import GrammeWarning
 from gramme.methods import GrammeAuto, GrammeRegressor
 from gramme.methods.attention.training_size import TrainingSize
-from gramme.methods.auto.estimator import attention_allowance, left_out_in_words, training_size_in_words, work_shares
+from gramme.methods.auto.estimator import training_size_in_words, work_shares
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 
 FULL = TrainingSize(8, 2, 40)
-
-
-def test_the_default_depends_on_no_clock_and_a_budget_on_what_is_left() -> None:
-    assert not attention_allowance(None, 0.0).measured
-    left = attention_allowance(100.0, time.perf_counter() - 30)
-    assert left.measured
-    assert 69 < left.seconds <= 70
 
 
 def test_words() -> None:
@@ -29,7 +20,6 @@ def test_words() -> None:
         "epochs; since the data are large, 1 of 5 folds weigh the ingredients."
     )
     assert training_size_in_words(FULL, FULL, 5, 2, None).startswith("Since the data are large, 2 of 5")
-    assert "a budget of 3 s is too short" in left_out_in_words(3.0)
 
 
 def test_the_share_of_an_ingredient_is_that_of_the_models_it_trains() -> None:
@@ -47,3 +37,12 @@ def test_a_regression_keeps_to_a_budget_and_says_so() -> None:
     assert "attention" not in model.models_
     assert model.explanation_.endswith("a budget of 1 s is too short for it.")
     assert model.layer_importance_.sum() == pytest.approx(1)
+
+
+def test_a_budget_holds_for_all_ingredients_together() -> None:
+    graph = planted(60)
+    with pytest.warns(GrammeWarning, match="spectral-logistic is left out: a budget of 1 s is too short"):
+        model = GrammeAuto(budget=0.001, random_state=0).fit(graph, half_known(graph))
+    assert list(model.models_) == ["label-propagation"]
+    assert model.ingredients_["weight"].tolist() == [1.0]
+    assert "one-hot-logistic is left out" in model.explanation_

@@ -7,7 +7,6 @@ from tests.methods.graphs import half_known, planted
 
 from gramme.methods import GrammeAuto
 from gramme.methods.auto.estimator import SHARED, SavedModels
-from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.methods.auto.mixture import (
     calibrating_exponent,
     cross_fitted,
@@ -157,6 +156,6 @@ def test_models_are_those_of_the_table(model):
 
 
 def test_the_field_wants_names_of_ingredients(model):
-    field = SavedModels("models", INGREDIENTS)
+    field = SavedModels()
     with pytest.raises(MisfitError, match="models by the names of ingredients"):
         field.load(model, Learned({"models": {"oracle": {}}}), {})

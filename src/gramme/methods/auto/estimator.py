@@ -18,15 +18,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme._progress import part
+from gramme._progress import TimeLimitError, part, time_limit
 from gramme._text import rough_duration
 from gramme._types import Floats
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
+from gramme.methods.attention.features import SOURCES
 from gramme.methods.attention.training_size import OutOfTimeError, TimeBudget, TrainingSize
 from gramme.methods.base import GraphEstimator
-from gramme.methods.params import Duration
-from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes, from_json, to_json
+from gramme.methods.params import Choice, DeviceName, Duration, PositiveInt, RandomSeed, Text, WholeNumber
+from gramme.methods.persistence import Learned, MisfitError, SavedField, SavedValue, Sizes, from_json, to_json
 
 from .ingredients import Ingredient, Recipe, names_for, too_large_for
 
@@ -40,15 +41,66 @@ twelve tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
+# The file of a mixture holds the fitted models it is made of.
+
+
+SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
+
+
+class SavedModels(SavedField):
+    """The fitted ingredients, each with its parameters; what all of them know alike is saved once."""
+
+    def __init__(self) -> None:
+        super().__init__("models")
+
+    def save(self, model: Any, learned: Learned) -> None:
+        learned.record[self.name] = {}
+        for name, inner in model.models_.items():
+            own = inner._learned()
+            learned.record[self.name][name] = {
+                "parameters": {key: to_json(value, key) for key, value in inner.get_params().items()},
+                "learned": {key: v for key, v in own.record.items() if key not in SHARED},
+            }
+            learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
+
+    def load(self, model: Any, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        if not isinstance(entry, dict) or not set(entry) <= set(model.registered):
+            raise self.misfit("models by the names of ingredients", entry)
+        shared = {key: learned.record[key] for key in SHARED if key in learned.record}
+        models = {}
+        for name, saved in entry.items():
+            try:
+                parameters = {key: from_json(value) for key, value in saved["parameters"].items()}
+                record = saved["learned"] | shared
+            except (TypeError, KeyError, AttributeError) as error:
+                raise self.misfit(f"parameters and what was learned for {name}") from error
+            start = f"{name}/"
+            tensors = {
+                key.removeprefix(start): value for key, value in learned.tensors.items() if key.startswith(start)
+            }
+            try:
+                models[name] = model.registered[name].estimator._restored(parameters, Learned(record, tensors))
+            except MisfitError as error:
+                raise MisfitError(f"{name}: {error}") from error
+        model.models_ = models
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class MixtureEstimator(GraphEstimator):
     """A method that mixes the predictions of others; a subclass says how weights are found and predictions pooled."""
 
-    folds: int
-    ensemble: int
-    epochs: int
+    folds: Annotated[int, WholeNumber(2)] = 5
+    ensemble: PositiveInt = 8
+    epochs: PositiveInt = 40
     ingredients: Collection[str] | None = None
     budget: Annotated[float | str, Duration()] | None = None
+    features: Annotated[str, Choice(*SOURCES)] | None = None
+    progress: bool | None = None
+    device: DeviceName = "auto"
+    random_state: RandomSeed = None
+
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedValue("done_in_time", Text()), SavedModels())
 
     registered: ClassVar[Mapping[str, Ingredient]]
     _delegates_preprocessing: ClassVar[bool] = True
@@ -68,7 +120,8 @@ class MixtureEstimator(GraphEstimator):
     ) -> list[Floats]:
         """Fit ``models_``, and return what each says about labels of folds that it has not seen.
 
-        The fold is -1 for labels that are not tested; ingredients that are not slow may have folds of their own.
+        The fold is -1 for labels that are not tested; ingredients that are not slow may have folds of their own. Within
+        a budget each of them may take half of the time that is left, so that it reaches for the next.
         """
         began = time.perf_counter()
         budget = None if self.budget is None else Duration().check("budget", self.budget)
@@ -78,19 +131,23 @@ class MixtureEstimator(GraphEstimator):
             self._say_done(f"The data are too large for {name}, which is left out.")
         names = names_for(graph, self.ingredients, self.registered)
         recipe = Recipe(self.get_params(deep=False), tuple(names), known.nodes.size, seed)
-        shares = work_shares(recipe, int(fold.max()) + 1, self.registered)
+        tested = int(fold.max()) + 1
+        shares = work_shares(recipe, tested, self.registered)
         for name in names:
             slow = self.registered[name].slow
             model = self.registered[name].made(recipe)
-            allowance = attention_allowance(budget, began, default) if slow else None
+            left = np.inf if budget is None else budget - (time.perf_counter() - began)
+            allowance = TimeBudget(default if budget is None else left, measured=budget is not None) if slow else None
             mine = fold if slow or quick_fold is None else quick_fold
             try:
-                with part(name, shares[name]):
+                with part(name, shares[name]), time_limit(np.inf if slow or not self.models_ else left / 2):
                     found = model.fit_with_folds(graph, known, mine, COPIES_PER_FOLD, allowance)
-            except OutOfTimeError:
+            except (OutOfTimeError, TimeLimitError):
                 if not self.models_:
                     raise
-                self._say_done(left_out_in_words(budget))
+                within = "the default" if budget is None else rough_duration(budget)
+                who = "Attention" if slow else self.registered[name].name
+                self._say_done(f"{who} is left out: a budget of {within} is too short for it.")
                 continue
             except KeyboardInterrupt:
                 if not slow or not self.models_:
@@ -102,7 +159,7 @@ class MixtureEstimator(GraphEstimator):
             effort = getattr(model, "effort_", None)
             if effort is not None:
                 full = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
-                folds, tested = min(self.folds, known.nodes.size), int(fold.max()) + 1
+                folds = min(self.folds, known.nodes.size)
                 self._say_done(training_size_in_words(effort, full, folds, tested, budget, default))
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
@@ -160,13 +217,6 @@ def work_shares(recipe: Recipe, folds: int, ingredients: Mapping[str, Ingredient
     return {name: count / sum(models.values()) for name, count in models.items()}
 
 
-def attention_allowance(budget: float | None, began: float, default: float = DEFAULT_SECONDS) -> TimeBudget:
-    """What a budget for the whole, in seconds on the clock, leaves to attention, which comes last."""
-    if budget is None:
-        return TimeBudget(default, measured=False)
-    return TimeBudget(budget - (time.perf_counter() - began), measured=True)
-
-
 def training_size_in_words(
     effort: TrainingSize,
     full: TrainingSize,
@@ -198,12 +248,6 @@ def training_size_in_words(
     if tested < folds:
         parts.append(f"{'s' if less else 'S'}ince the data are large, {tested} of {folds} folds weigh the ingredients")
     return "; ".join(parts) + "." * bool(parts)
-
-
-def left_out_in_words(budget: float | None) -> str:
-    """A sentence for where there was no time for attention at all."""
-    within = "the default" if budget is None else rough_duration(budget)
-    return f"Attention is left out: a budget of {within} is too short for it."
 
 
 # What a mixture relies on, in a sentence or two for the person who asked.
@@ -277,55 +321,3 @@ def _percent(share: float) -> str:
 
 def _joined(parts: list[str]) -> str:
     return parts[0] if len(parts) < 2 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-# The file of a mixture holds the fitted models it is made of.
-
-
-SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
-
-
-class SavedModels(SavedField):
-    """The fitted ingredients, each with its parameters; what all of them know alike is saved once.
-
-    Parameters
-    ----------
-    name : str
-    ingredients : mapping of str to Ingredient
-    """
-
-    def __init__(self, name: str, ingredients: Mapping[str, Ingredient]) -> None:
-        super().__init__(name)
-        self.ingredients = ingredients
-
-    def save(self, model: GraphEstimator, learned: Learned) -> None:
-        learned.record[self.name] = {}
-        for name, inner in getattr(model, self.attribute).items():
-            own = inner._learned()
-            learned.record[self.name][name] = {
-                "parameters": {key: to_json(value, key) for key, value in inner.get_params().items()},
-                "learned": {key: v for key, v in own.record.items() if key not in SHARED},
-            }
-            learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
-
-    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
-        if not isinstance(entry, dict) or not set(entry) <= set(self.ingredients):
-            raise self.misfit("models by the names of ingredients", entry)
-        shared = {key: learned.record[key] for key in SHARED if key in learned.record}
-        models = {}
-        for name, saved in entry.items():
-            try:
-                parameters = {key: from_json(value) for key, value in saved["parameters"].items()}
-                record = saved["learned"] | shared
-            except (TypeError, KeyError, AttributeError) as error:
-                raise self.misfit(f"parameters and what was learned for {name}") from error
-            start = f"{name}/"
-            tensors = {
-                key.removeprefix(start): value for key, value in learned.tensors.items() if key.startswith(start)
-            }
-            try:
-                models[name] = self.ingredients[name].estimator._restored(parameters, Learned(record, tensors))
-            except MisfitError as error:
-                raise MisfitError(f"{name}: {error}") from error
-        setattr(model, self.attribute, models)

@@ -14,24 +14,13 @@ from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.features import SOURCES
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold
 from gramme.methods.labels import KnownLabels, class_prior, enough_folds, stratified_folds
-from gramme.methods.params import (
-    Choice,
-    DeviceName,
-    Names,
-    Number,
-    PositiveInt,
-    RandomSeed,
-    Text,
-    WholeNumber,
-    check_number_range,
-)
+from gramme.methods.params import Names, Number, Text, check_number_range
 from gramme.methods.persistence import Column, SavedArray, SavedField, SavedTable, SavedValue
 
-from .estimator import MixtureEstimator, SavedModels
+from .estimator import MixtureEstimator
 from .ingredients import INGREDIENTS, Ingredient
 from .mixture import calibrating_exponent, cross_fitted, mixed_with_prior, mixture_weights, pooled, sharpened
 
@@ -109,18 +98,10 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
     ['label-propagation', 'one-hot-logistic', 'label-shares', 'spectral-logistic', 'gramme-fusion']
     """
 
-    ensemble: PositiveInt = 8
-    folds: Annotated[int, WholeNumber(2)] = 5
-    epochs: PositiveInt = 40
     ingredients: Annotated[Sequence[str], Names(INGREDIENTS)] | None = None
-    features: Annotated[str, Choice(*SOURCES)] | None = None
-    progress: bool | None = None
-    device: DeviceName = "auto"
-    random_state: RandomSeed = None
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("exponent", Number(0, MAX_EXPONENT, open_low=True)),
-        SavedValue("done_in_time", Text(), default=""),
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),
@@ -129,7 +110,6 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
             Column("log_loss"),
         ),
         SavedArray("class_counts", np.int64, ("classes",), low=0),
-        SavedModels("models", INGREDIENTS),
     )
 
     has_out_of_fold: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from scipy.linalg.blas import daxpy
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from gramme._progress import part
+from gramme._progress import check_time, part
 from gramme._runtime import one_thread_below
 from gramme._types import Floats
 from gramme.distributed import communicator_of
@@ -101,6 +101,7 @@ def minimised(
     point, kept = start, deque[tuple[Floats, Floats, float]](maxlen=KEPT_STEPS)
     loss, slope = loss_and_gradient(point)
     for _ in range(max_steps):
+        check_time()
         direction, weights = -slope, []
         for step, change, curvature in reversed(kept):
             weights.append(float(step @ direction) / curvature)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -17,23 +16,21 @@ from scipy.optimize import nnls
 from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.features import SOURCES
-from gramme.methods.auto.estimator import MixtureEstimator, SavedModels
+from gramme.methods._plotting import ShownMixin
+from gramme.methods.auto.estimator import MixtureEstimator
 from gramme.methods.auto.ingredients import Ingredient
 from gramme.methods.labels import dealt_in_turn
-from gramme.methods.params import Choice, DeviceName, Names, Number, PositiveInt, RandomSeed, Text, WholeNumber
-from gramme.methods.persistence import Column, SavedArray, SavedField, SavedTable, SavedValue
+from gramme.methods.params import Names, Number, Text
+from gramme.methods.persistence import Column, SavedArray, SavedField, SavedTable
 
-from .base import FOLDS, KnownNumbers, NodeRegressor, explained
+from .base import KnownNumbers, NodeRegressor, explained
 from .ingredients import INGREDIENTS
 
-ERROR_COLUMNS = 4  # a constant, disagreement, and how large and how small a number is
 SAME_ERROR_LABELS = 50.0  # labels' worth of belief that errors are equally large everywhere
-SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GrammeRegressor(MixtureEstimator, NodeRegressor):
+class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
     Five ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
@@ -93,17 +90,10 @@ class GrammeRegressor(MixtureEstimator, NodeRegressor):
     True
     """
 
-    folds: Annotated[int, WholeNumber(2)] = FOLDS
-    ensemble: PositiveInt = 8
-    epochs: PositiveInt = 60
+    epochs: int = 60
     ingredients: Annotated[Sequence[str], Names(INGREDIENTS)] | None = None
-    features: Annotated[str, Choice(*SOURCES)] | None = None
-    progress: bool | None = None
-    device: DeviceName = "auto"
-    random_state: RandomSeed = None
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedValue("done_in_time", Text(), default=""),
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),
@@ -113,9 +103,8 @@ class GrammeRegressor(MixtureEstimator, NodeRegressor):
         SavedArray("known", np.int64, ("known",), below="nodes"),
         SavedArray("known_values", np.float64, ("known",)),
         SavedArray("unseen", np.float64, ("known",)),
-        SavedArray("error_scale", np.float64, ("known",), low=0, optional=True),
-        SavedArray("error_line", np.float64, (ERROR_COLUMNS,), low=0, optional=True),
-        SavedModels("models", INGREDIENTS),
+        SavedArray("error_scale", np.float64, ("known",), low=0),
+        SavedArray("error_line", np.float64, (4,), low=0),
     )
 
     registered: ClassVar[Mapping[str, Ingredient]] = INGREDIENTS
@@ -237,8 +226,6 @@ class GrammeRegressor(MixtureEstimator, NodeRegressor):
         """
         self.check_fitted()
         values = self.predict(graph)
-        if not hasattr(self, "error_line_"):  # files of older versions: one width for all
-            return np.full(values.size, self.half_width(coverage))
         if graph is None or self.fitted_on(graph):
             said = np.stack([model.predict() for model in self.models_.values()], axis=1)
             doubt = disagreement(said, self.ingredients_["weight"].to_numpy())
@@ -293,31 +280,13 @@ class GrammeRegressor(MixtureEstimator, NodeRegressor):
         >>> list(model.predictions_frame().columns)
         ['known', 'predicted', 'low', 'high']
         """
-        model = self
-        bounds = model.predict_interval(coverage, graph=graph)
-        nodes = model.nodes_ if graph is None else graph.nodes
+        bounds = self.predict_interval(coverage, graph=graph)
+        nodes = self.nodes_ if graph is None else graph.nodes
         known = np.full(len(nodes), np.nan)
-        if graph is None or graph is vars(model).get("graph_"):
-            known[model.known_] = model.known_values_
-        columns = {"known": known, "predicted": model.predict(graph)}
+        if graph is None or graph is vars(self).get("graph_"):
+            known[self.known_] = self.known_values_
+        columns = {"known": known, "predicted": self.predict(graph)}
         return pd.DataFrame(columns | {"low": bounds[:, 0], "high": bounds[:, 1]}, index=nodes.rename("node"))
-
-    def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
-        """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        graph : MultilayerGraph, optional
-            The graph it was fitted on; needed only for a model that was loaded.
-        """
-        model = self
-        seen = model.graph_given(graph)
-        from gramme.report.result_folders import write_number_page
-
-        written: Path = write_number_page(Path(path), model, seen)
-        return written
 
     def plot_predictions(self, y: Any = None, *, coverage: float = 0.9, ax: Any = None) -> Any:
         """Draw predicted against true numbers, with the interval in which ``coverage`` of them should lie.
@@ -364,27 +333,22 @@ class GrammeRegressor(MixtureEstimator, NodeRegressor):
 
         return plot_ingredients(self, ax=ax)
 
-    def _repr_html_(self) -> str:
-        model = self
-        title = f"<b>{escape(repr(model))}</b>"
-        if not hasattr(model, "values_"):
-            return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
-        facts = (
-            f"learned from the numbers of {model.known_.size:,} of {len(model.nodes_):,} nodes in "
-            f"{len(model.layers_):,} layers; {model.mean_absolute_error_:.4g} off on average, R² {model.r2_:.2f}, on "
+    def _facts(self) -> str:
+        return (
+            f"learned from the numbers of {self.known_.size:,} of {len(self.nodes_):,} nodes in "
+            f"{len(self.layers_):,} layers; {self.mean_absolute_error_:.4g} off on average, R² {self.r2_:.2f}, on "
             "numbers predicted without themselves"
         )
+
+    def _table(self) -> str:
         rows = "".join(
             f'<tr><td style="text-align:left">{escape(name)}</td><td>{weight:.1%}</td><td>{error:.4g}</td></tr>'
-            for name, weight, error in zip(*model.ingredients_.to_dict("list").values(), strict=True)
+            for name, weight, error in zip(*self.ingredients_.to_dict("list").values(), strict=True)
         )
         return (
-            f"<div>{title}<div>{facts}</div><table><thead><tr><th>ingredient</th><th>weight</th><th>error alone</th>"
-            f"</tr></thead><tbody>{rows}</tbody></table></div>"
+            "<table><thead><tr><th>ingredient</th><th>weight</th><th>error alone</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
         )
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def disagreement(said: Floats, shares: Floats) -> Floats:
@@ -432,7 +396,8 @@ def mixture_weights(unseen: Floats, values: Floats, weights: Floats) -> Floats:
     array([1., 0.])
     """
     scale = max(float(values.std()), 1e-12) * math.sqrt(values.size) / np.sqrt(weights)
-    rows = np.vstack([unseen / scale[:, None], np.full((1, unseen.shape[1]), SUM_WEIGHT)])
-    found, _ = nnls(rows, np.append(values / scale, SUM_WEIGHT))
+    strict = 1e3  # how strictly the shares must sum to 1 already in the least squares
+    rows = np.vstack([unseen / scale[:, None], np.full((1, unseen.shape[1]), strict)])
+    found, _ = nnls(rows, np.append(values / scale, strict))
     shares: Floats = found / found.sum()
     return shares
