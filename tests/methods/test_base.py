@@ -288,7 +288,7 @@ def test_numbers_that_are_too_large_are_no_probabilities():
         def _inductive_proba(self, graph):
             return np.full((graph.num_nodes, 3), np.nan, dtype=np.float32)
 
-    with pytest.raises(DataError, match="Broken finds no probabilities for this graph"):
+    with pytest.raises(DataError, match="Broken predicts nothing finite for this graph"):
         Broken().fit(GRAPH, Y).predict(planted(20, seed=3))
 
 

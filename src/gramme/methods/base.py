@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,8 @@ from gramme.graph.canonical import NameOrder, in_name_order
 from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
-from .labels import KnownLabels, coded_labels, known_labels, labels_within, reweighed
-from .params import POSITIVE, Flag, PerClass, check_parameters, parameter_rules, seed_from
+from .labels import KnownLabels, WeightedNodes, coded_labels, known_labels, labels_within, reweighed
+from .params import POSITIVE, Flag, PerLayer, check_parameters, parameter_rules, seed_from
 from .persistence import (
     Learned,
     MisfitError,
@@ -38,8 +38,7 @@ from .persistence import (
     SavedNames,
     SavedTransduction,
     SavedValue,
-    load_fields,
-    save_fields,
+    Sizes,
     write_model,
 )
 from .prepare import ViewScale, prepare_graph, warn_of_new_groups, with_layers_of_fit
@@ -55,20 +54,6 @@ def keep_interrupted_fits() -> Iterator[None]:
         yield
     finally:
         _KEEPS_INTERRUPTED.reset(before)
-
-
-class Known(Protocol):
-    """What is known about some nodes: their classes or their numbers."""
-
-    @property
-    def nodes(self) -> NDArray[np.int64]:
-        """The positions of these nodes."""
-
-    def sorted_by_name(self, order: NameOrder) -> tuple[Self, NDArray[np.int64]]:
-        """The same in the order of the nodes' names, and where each stood."""
-
-    def at(self, nodes: NDArray[np.int64]) -> Self:
-        """The same with other positions for the nodes."""
 
 
 class GraphEstimator(BaseEstimator, ABC):
@@ -88,6 +73,28 @@ class GraphEstimator(BaseEstimator, ABC):
 
     # Fitting
 
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None) -> Self:
+        """Learn from the nodes of a graph whose label is known, or their number where a method predicts numbers.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        y : sequence, mapping or Series, optional
+            Labels in node order or by node name; None and NaN, and -1 among classes, mean unknown. The graph's own
+            labels if not given, of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
+        sample_weight : sequence, mapping or Series, optional
+            How much each node's label counts, in node order or by node name; 1 for nodes that are not named. A label of
+            weight 0 is not learned from.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. Where a part of the training was done by then, the model has it: ``interrupted_`` is True.
+        """
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight)
+
     def _run_fit(
         self, graph: Any, y: Any = None, *, mask: str | None = None, sample_weight: Any = None, **options: Any
     ) -> Self:
@@ -98,7 +105,9 @@ class GraphEstimator(BaseEstimator, ABC):
         """
         given = self._check_graph(graph)
         views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
-        graph = self._seen_by_fit(given, views)
+        graph = prepare_graph(given, views, supports_couplings=self.supports_couplings)
+        check_parameters(parameter_rules(type(self)), self.get_params(deep=False))
+        self._check_parameters(graph)
         y = labels_within(given, y, mask)
         order = in_name_order(graph)
         given_known, _ = self._known(graph, y, sample_weight).sorted_by_name(order)
@@ -119,10 +128,15 @@ class GraphEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _fit(self, graph: MultilayerGraph, known: Any, seed: int) -> NDArray[np.floating[Any]]:
-        """Learn from what is known and return what is predicted for all nodes, a row per node."""
+        """Learn from what is known and return what is predicted for all nodes: numbers, or a row of probabilities each.
+
+        It may take further keyword arguments: those of the method's own ``fit``, and those that ``_warm_start`` gives
+        to a copy. ``known`` has the positions of the labelled nodes, and the class or the number of each; ``seed`` is
+        from ``random_state``.
+        """
 
     @abstractmethod
-    def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> Known:
+    def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> WeightedNodes:
         """What is known about some nodes, from what was given to ``fit``."""
 
     def _weighed_by_class(self, known: Any) -> Any:
@@ -135,13 +149,6 @@ class GraphEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _finish(self, found: Any, known: Any) -> None:
         """Store the result of a fit."""
-
-    def _seen_by_fit(self, given: MultilayerGraph, views: ViewScale | None) -> MultilayerGraph:
-        """The graph of a fit as the method sees it, once the parameters are known to be right for it."""
-        graph = prepare_graph(given, views, supports_couplings=self.supports_couplings)
-        check_parameters(parameter_rules(type(self)), self.get_params(deep=False))
-        self._check_parameters(graph)
-        return graph
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         """Refuse parameters that do not go together, or not with this graph; rules see one parameter at a time."""
@@ -201,7 +208,10 @@ class GraphEstimator(BaseEstimator, ABC):
 
     def _learned(self) -> Learned:
         """What a model file holds."""
-        return save_fields(self._all_fields(), self)
+        learned = Learned()
+        for saved_field in self._all_fields():
+            saved_field.save(self, learned)
+        return learned
 
     @classmethod
     def _restored(cls, parameters: Mapping[str, Any], learned: Learned) -> Self:
@@ -217,7 +227,9 @@ class GraphEstimator(BaseEstimator, ABC):
                 except DataError as error:
                     raise MisfitError(str(error)) from error
         model = cls(**parameters)
-        load_fields(cls._all_fields(), model, learned)
+        sizes: Sizes = {}
+        for saved_field in cls._all_fields():
+            saved_field.load(model, learned, sizes)
         model._check_loaded()
         return model
 
@@ -301,6 +313,24 @@ class GraphEstimator(BaseEstimator, ABC):
     def _with_own_layers(self, order: NameOrder) -> NameOrder:
         return NameOrder(with_layers_of_fit(order.graph, self.layer_order_), order.places)
 
+    @abstractmethod
+    def _inductive(self, graph: MultilayerGraph) -> NDArray[np.floating[Any]]:
+        """What is predicted for the nodes of another graph, whose layers have been checked."""
+
+    def _predicted(self, graph: MultilayerGraph | None) -> NDArray[Any]:
+        """What is predicted for every node, of the fitted graph or of another that has its layers."""
+        self.check_fitted()
+        if graph is None or self.fitted_on(graph):
+            fitted: NDArray[Any] = getattr(self, self._result).copy()
+            return fitted
+        order = self._ordered(graph)
+        found = order.to_given(self._inductive(order.graph))
+        if not np.isfinite(found).all():
+            raise DataError(
+                f"{type(self).__name__} predicts nothing finite for this graph: its weights or features are too large"
+            )
+        return found
+
     def fitted_on(self, graph: MultilayerGraph) -> bool:
         """Whether this is the graph of the fit, as it was given or as the model saw it; never for a loaded model."""
         return any(graph is vars(self).get(name) for name in ("graph_", "given_graph_"))
@@ -381,7 +411,7 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     _copy_cost: ClassVar[float] = 1.0
     """How long :meth:`_fit_copy` takes where the fit of the model takes 1; used only to show progress."""
 
-    class_weight: Annotated[str | Mapping[Any, float], PerClass(("balanced",), POSITIVE)] | None = None
+    class_weight: Annotated[str | Mapping[Any, float], PerLayer(POSITIVE, words=("balanced",))] | None = None
 
     classes_: NDArray[Any] = field(init=False)
     probabilities_: NDArray[np.float32] = field(init=False)
@@ -390,49 +420,11 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
     # Fitting
 
-    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None) -> Self:
-        """Learn from the labelled nodes of a graph.
-
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
-            of its mask "train" where it has one.
-        mask : str, optional
-            One of the graph's masks: labels of other nodes are not learned from.
-        sample_weight : sequence, mapping or Series, optional
-            How much each node's label counts, in node order or by node name; 1 for nodes that are not named. A label of
-            weight 0 is not learned from.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            After Ctrl-C. Where a part of the training was done by then, the model has it: ``interrupted_`` is True.
-        """
-        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight)
-
     def fit_predict(
         self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None
     ) -> NDArray[Any]:
         """The most probable class of every node, after a fit; the arguments are those of :meth:`fit`."""
         return self.fit(graph, y, mask=mask, sample_weight=sample_weight).predict()
-
-    @abstractmethod
-    def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int) -> NDArray[np.floating[Any]]:
-        """Learn from known labels and return the class probabilities of all nodes, shape (nodes, classes).
-
-        It may take further keyword arguments: those of the method's own ``fit``, and those that :meth:`_warm_start`
-        gives to a copy.
-
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        known : KnownLabels
-            Positions of the labelled nodes, the number of each one's class, and the classes.
-        seed : int
-            From ``random_state``.
-        """
 
     def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> KnownLabels:
         return y if isinstance(y, KnownLabels) else known_labels(graph, y, sample_weight)
@@ -532,6 +524,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
     # Predicting
 
+    def _inductive(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        return self._inductive_proba(graph)
+
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """Class probabilities for the nodes of another graph, whose layers have been checked."""
         raise DataError(
@@ -544,16 +539,8 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
         Another graph must have the layers this was fitted on; it may have other nodes.
         """
-        self.check_fitted()
-        if graph is None or self.fitted_on(graph):
-            return self.probabilities_.copy()
-        order = self._ordered(graph)
-        found = order.to_given(self._inductive_proba(order.graph))
-        if not np.isfinite(found).all():
-            raise DataError(
-                f"{type(self).__name__} finds no probabilities for this graph: its weights or features are too large"
-            )
-        return self._weighed(found)
+        found: NDArray[np.float32] = self._predicted(graph)
+        return found if graph is None or self.fitted_on(graph) else self._weighed(found)
 
     def predict_log_proba(self, graph: MultilayerGraph | None = None) -> NDArray[np.float32]:
         """The natural logarithms of :meth:`predict_proba`; minus infinity where a probability is 0."""

@@ -13,6 +13,7 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 
 from gramme._text import seconds_of
@@ -137,34 +138,23 @@ class NoneOr(Rule):
 
 @dataclass(frozen=True)
 class PerLayer(Rule):
-    """One value (or word) for all layers, or a mapping from layer name to value; values must follow another rule.
+    """One value (or one of some words) for all layers or classes, or a mapping from their names to values.
 
-    Whether the mapping names the layers of a graph is checked by ``per_layer``.
+    Values must follow another rule. Whether a mapping names the layers of a graph is checked by ``per_layer``.
     """
 
     rule: Rule
     words: tuple[str, ...] | None = None
 
     def check(self, name: str, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return (self.rule if self.words is None else Choice(*self.words)).check(name, value)
-        return {layer: self.rule.check(f"{name}[{layer!r}]", inner) for layer, inner in value.items()}
-
-
-@dataclass(frozen=True)
-class PerClass(Rule):
-    """One of some words, or a mapping from class to value; each value must follow another rule."""
-
-    words: tuple[str, ...]
-    rule: Rule
-
-    def check(self, name: str, value: Any) -> Any:
-        if isinstance(value, str):
+        if self.words is None and not isinstance(value, Mapping):
+            return self.rule.check(name, value)
+        if isinstance(value, str) and self.words:
             return Choice(*self.words).check(name, value)
         if not isinstance(value, Mapping):
-            words = " or ".join(repr(word) for word in self.words)
-            raise DataError(f"{name} must be {words} or a mapping of class to number, not {value!r}")
-        return {label: self.rule.check(f"{name}[{label!r}]", inner) for label, inner in value.items()}
+            words = " or ".join(map(repr, self.words or ()))
+            raise DataError(f"{name} must be {words} or a mapping of name to number, not {value!r}")
+        return {key: self.rule.check(f"{name}[{key!r}]", inner) for key, inner in value.items()}
 
 
 @dataclass(frozen=True, eq=False)  # equal by identity: a registry of names, which may grow, has no hash
@@ -174,10 +164,7 @@ class Names(Rule):
     words: Collection[str]
 
     def check(self, name: str, value: Any) -> list[str]:
-        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            listed: list[Any] = []
-        else:
-            listed = list(value)
+        listed = [] if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) else list(value)
         if not listed:
             raise DataError(f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}")
         return [Choice(*self.words).check(name, one) for one in listed]
@@ -319,37 +306,27 @@ def seed_from(random_state: Any) -> int:
     return seed
 
 
-# Numbers too large or small to compute with: refused before a fit, by column or layer.
-#: Squares of larger features, and sums of them, overflow in 64 bits.
 MAX_FEATURE = 1e100
-#: Weights beyond these bounds overflow or vanish when rows are divided by their sums.
-MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
+"""Squares of larger features, and sums of them, overflow in 64 bits; rows of weights beyond it or below its inverse
+overflow or vanish when they are divided by their sums."""
 
 
 def check_number_range(graph: MultilayerGraph) -> None:
     """Refuse features and weights that a regression would turn into infinities."""
     for name, layer in graph.layers.items():
         weight = getattr(layer, "weight", None)
-        if weight is None or not weight.size:
-            continue
-        for one in (float(weight.min()), float(weight.max())):
-            if not MIN_WEIGHT <= one <= MAX_WEIGHT:
+        for one in () if weight is None or not weight.size else (float(weight.min()), float(weight.max())):
+            if not 1 / MAX_FEATURE <= one <= MAX_FEATURE:
                 raise DataError(
-                    f"the layer {name!r} has a weight of {one:g}; weights from {MIN_WEIGHT:g} to {MAX_WEIGHT:g} can be "
-                    "computed with, so scale them"
+                    f"the layer {name!r} has a weight of {one:g}; weights from {1 / MAX_FEATURE:g} to {MAX_FEATURE:g} "
+                    "can be computed with, so scale them"
                 )
-    if not given_columns(graph):
-        return
-    features = given_features(graph)
+    features = given_features(graph) if given_columns(graph) else np.zeros((0, 0))
     values = features if isinstance(features, np.ndarray) else features.data
     if values.size and max(float(values.max()), -float(values.min())) > MAX_FEATURE:
-        dense = features if isinstance(features, np.ndarray) else features.tocoo()
-        if isinstance(dense, np.ndarray):
-            row, column = np.argwhere(np.abs(dense) > MAX_FEATURE)[0].tolist()
-        else:
-            place = int(np.flatnonzero(np.abs(dense.data) > MAX_FEATURE)[0])
-            row, column = int(dense.row[place]), int(dense.col[place])
+        entries = sp.coo_array(features)
+        place = int(np.flatnonzero(np.abs(entries.data) > MAX_FEATURE)[0])
         raise DataError(
-            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is beyond {MAX_FEATURE:g}; scale the "
-            "features"
+            f"the feature in column {entries.col[place]} of node {plain(graph.nodes[entries.row[place]])!r} is beyond "
+            f"{MAX_FEATURE:g}; scale the features"
         )

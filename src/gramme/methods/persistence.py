@@ -206,15 +206,7 @@ Sizes = dict[str, int]
 
 
 class SavedField(ABC):
-    """One part of a fitted method that its file holds.
-
-    Parameters
-    ----------
-    name : str
-        The name in the file.
-    attribute : str, optional
-        The attribute of the method; the name with ``_`` behind it if not given.
-    """
+    """One part of a fitted method that its file holds: ``name`` there, the name with ``_`` behind it in the method."""
 
     def __init__(self, name: str, *, attribute: str | None = None) -> None:
         self.name = name
@@ -248,7 +240,7 @@ class SavedValue(SavedField):
     name : str
     rule : Rule
     default : optional
-        The value for files of older versions that lack the field; if not given, the field must be there.
+        The value for files that lack the field; if not given, it must be there.
     attribute : str, optional
     """
 
@@ -354,7 +346,7 @@ class SavedArray(SavedField):
 
 
 class SavedSeries(SavedField):
-    """A number per layer, as a Series by layer name; an optional one may be missing in files of older versions."""
+    """A number per layer, as a Series by layer name; a loaded model may lack an optional one."""
 
     def __init__(
         self, name: str, *, label: str = "importance", attribute: str = "layer_importance_", optional: bool = False
@@ -363,14 +355,16 @@ class SavedSeries(SavedField):
         self.label, self.optional = label, optional
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
-        if self.optional and not {self.attribute, "graph_"} & set(vars(model)):
-            return
-        learned.record[self.name] = getattr(model, self.attribute).tolist()
+        if not self.optional or {self.attribute, "graph_"} & set(vars(model)):
+            learned.record[self.name] = getattr(model, self.attribute).tolist()
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.optional and self.name not in learned.record:
             return
-        numbers = _numbers(self, self.entry(learned.record), sizes["layers"])
+        entry = self.entry(learned.record)
+        if not isinstance(entry, list) or len(entry) != sizes["layers"]:
+            raise self.misfit(f"a list of {sizes['layers']} numbers", entry)
+        numbers = np.array([checked(Number(-np.inf, open_low=True), self.name, value) for value in entry], np.float64)
         if (numbers < 0).any():
             raise self.misfit("at least 0", numbers.min())
         setattr(model, self.attribute, pd.Series(numbers, index=model.layers_, name=self.label))
@@ -385,14 +379,7 @@ class Column:
 
 
 class SavedTable(SavedField):
-    """A DataFrame of numbers, NaN included, in columns of equal length.
-
-    Parameters
-    ----------
-    name : str
-    columns : tuple of Column
-        Columns that must be there.
-    """
+    """A DataFrame of numbers, NaN included, in columns of equal length; ``columns`` must be among them."""
 
     def __init__(self, name: str, *columns: Column, attribute: str | None = None) -> None:
         super().__init__(name, attribute=attribute)
@@ -450,21 +437,6 @@ def check_weights(found: Mapping[str, torch.Tensor], expected: Mapping[str, torc
             raise MisfitError(f"the weights {key} are not of this network")
 
 
-def save_fields(fields: Iterable[SavedField], model: GraphEstimator) -> Learned:
-    """What a fitted method holds, for its file."""
-    learned = Learned()
-    for saved_field in fields:
-        saved_field.save(model, learned)
-    return learned
-
-
-def load_fields(fields: Iterable[SavedField], model: GraphEstimator, learned: Learned) -> None:
-    """Set the attributes of a method from its file; each field is refused by name where it does not fit."""
-    sizes: Sizes = {}
-    for saved_field in fields:
-        saved_field.load(model, learned, sizes)
-
-
 def checked(rule: Rule, name: str, value: Any) -> Any:
     """A value from a file that a rule allows, or a MisfitError."""
     try:
@@ -473,55 +445,38 @@ def checked(rule: Rule, name: str, value: Any) -> Any:
         raise MisfitError(str(error)) from error
 
 
-def _numbers(field: SavedField, entry: Any, length: int) -> NDArray[np.float64]:
-    """A list of so many finite numbers."""
-    if not isinstance(entry, list) or len(entry) != length:
-        raise field.misfit(f"a list of {length} numbers", entry)
-    finite = Number(-np.inf, open_low=True)
-    return np.array([checked(finite, field.name, value) for value in entry], dtype=np.float64)
-
-
 def _shortened(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 class SavedNames(SavedField):
-    """The names of nodes, layers or classes; sets the size of that dimension.
-
-    ``name`` {"nodes", "layers", "classes"}.
-    """
+    """The names of nodes, layers or classes; sets the size of that dimension."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         names = getattr(model, self.attribute)
-        if self.name == "layers":
-            learned.record[self.name] = names
-        elif self.name == "classes":
-            learned.record[self.name] = [to_json(label, "a class") for label in names.tolist()]
-        else:
-            plain_names = [plain_name(name) for name in names]
-            if len(set(map(repr, plain_names))) < len(plain_names):
+        if self.name == "classes":
+            names = [to_json(label, "a class") for label in names.tolist()]
+        elif self.name == "nodes":
+            names = [plain_name(name) for name in names]
+            if len(set(map(repr, names))) < len(names):
                 raise DataError("two nodes have the same name as text, so the model cannot be saved")
-            learned.record[self.name] = plain_names
+        learned.record[self.name] = names
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         names = unique_names(self, self.entry(learned.record))
         least = {"classes": 2, "layers": 1}.get(self.name, 0)
         if len(names) < least:
             raise self.misfit(f"a list of at least {least}", names)
+        if self.name == "layers" and not all(isinstance(name, str) for name in names):
+            raise self.misfit("a list of texts", names)
         sizes[self.name] = len(names)
-        if self.name == "nodes":
-            setattr(model, self.attribute, loose_index(names))
-        elif self.name == "classes":
-            setattr(model, self.attribute, natural_array(names))
-        else:
-            if not all(isinstance(name, str) for name in names):
-                raise self.misfit("a list of texts", names)
-            setattr(model, self.attribute, names)
+        array = {"nodes": loose_index, "classes": natural_array}.get(self.name, list)
+        setattr(model, self.attribute, array(names))
 
 
 class SavedLayerOrder(SavedField):
-    """The layers in the order of the method's own arrays; files of older versions have them as they were given."""
+    """The layers in the order of the method's own arrays; the first files have them as they were given."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = model.layer_order_
@@ -533,23 +488,20 @@ class SavedLayerOrder(SavedField):
         model.layer_order_ = list(names)
 
 
-class SavedTransduction(SavedField):
+class SavedTransduction(SavedArray):
     """A label for every node, in the file as the number of its class."""
 
     def __init__(self) -> None:
-        super().__init__("transduction")
-        self.codes = SavedArray(self.name, np.int32, ("nodes",), below="classes")
+        super().__init__("transduction", np.int32, ("nodes",), below="classes")
 
-    def save(self, model: GraphEstimator, learned: Learned) -> None:
+    def save(self, model: Any, learned: Learned) -> None:
         number = {label: place for place, label in enumerate(model.classes_.tolist())}
         codes = [number[label] for label in model.transduction_.tolist()]
         learned.tensors[self.name] = torch.tensor(codes, dtype=torch.int32)
 
-    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        if self.name not in learned.tensors:
-            raise MisfitError(f"{self.name} is missing")
-        codes = self.codes.array(learned.tensors[self.name], sizes)
-        model.transduction_ = model.classes_[codes]
+    def load(self, model: Any, learned: Learned, sizes: Sizes) -> None:
+        super().load(model, learned, sizes)
+        model.transduction_ = model.classes_[model.transduction_]
 
 
 def unique_names(field: SavedField, entry: Any) -> list[Any]:

@@ -240,7 +240,7 @@ def test_class_weights_count(kind):
         ({"a": 0}, r"class_weight\['a'\] must be a number of more than 0, not 0"),
         ({"a": float("nan")}, r"class_weight\['a'\] must be a number"),
         ({"a": "1"}, r"class_weight\['a'\] must be a number"),
-        (3, "class_weight must be 'balanced' or a mapping of class to number, not 3"),
+        (3, "class_weight must be 'balanced' or a mapping of name to number, not 3"),
     ],
 )
 def test_wrong_class_weights_are_clear_errors(weights, message):

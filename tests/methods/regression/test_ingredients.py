@@ -27,14 +27,8 @@ class Constant(TriedRegressor):
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> int:
         return graph.num_nodes
 
-    def _learned_from(self, table: int, known: KnownNumbers, setting: float) -> float:
-        return setting
-
-    def _predicted(self, table: int, learned: float) -> Any:
-        return np.full(table, learned)
-
-    def _keep(self, learned: float, setting: float) -> None:
-        self.setting_ = setting
+    def _solved(self, table: int, known: KnownNumbers, setting: float) -> tuple[Any, dict[str, Any]]:
+        return np.full(table, setting), {"setting_": setting}
 
     def _inductive(self, graph: MultilayerGraph) -> Any:
         return np.full(graph.num_nodes, self.setting_)

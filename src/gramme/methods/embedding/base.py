@@ -1,7 +1,7 @@
 """What the embedding baselines share: an embedding that sees no labels, then logistic regression on the known ones.
 
 The embedding depends on the graph, the settings and the seed only, so it is kept on disk and serves every split and
-training percentage (:mod:`gramme.methods.embedding.base`). A method with several candidate settings chooses among
+training percentage. A method with several candidate settings chooses among
 them by cross-validation on the training labels.
 """
 
@@ -11,15 +11,12 @@ import contextlib
 import hashlib
 import json
 import os
-import struct
 import time
-import zipfile
-import zlib
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,21 +27,18 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum
 from gramme.io.atomic import write_files
-from gramme.methods.base import GraphEstimator, NodeClassifier
+from gramme.methods.base import NodeClassifier
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.linear.logistic import class_shares, fitted_regression
 from gramme.methods.params import PositiveFloat, RandomSeed, WholeNumber
 from gramme.methods.persistence import Learned, SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.prepare import refuse_many_layers
 
-# Embeddings on disk: they see no labels, so one serves every split of a graph.
-
-
-MAX_CACHE_BYTES = 2 << 30  # bytes of all entries together
-CACHE_VERSION = 1  # raise it when the same settings come to mean another embedding
-
 Embedding = NDArray[np.float32]
-_DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError)
+Settings = dict[str, Any]
+
+
+# Embeddings on disk: they see no labels, so one serves every split of a graph.
 
 
 class Kept(NamedTuple):
@@ -62,105 +56,59 @@ def folder() -> Path:
 
 
 def cached(
-    graph: MultilayerGraph,
-    settings: Mapping[str, Any],
-    compute: Callable[[], Embedding],
-    *,
-    limit: int = MAX_CACHE_BYTES,
+    graph: MultilayerGraph, settings: Settings, compute: Callable[[], Embedding], *, limit: int = 2 << 30
 ) -> Kept:
     """The embedding from the cache, or computed and kept, with what it cost.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    settings : mapping
-        All that decides the embedding beside the graph, the seed included, as JSON can hold it.
-    compute : callable
-        Makes the embedding, shape (nodes, columns).
-    limit : int
-        Bytes that all entries together may take.
+    ``settings`` are all that decides it beside the graph, the seed included, as JSON can hold it; ``limit`` is how many
+    bytes all entries together may take: those not used for longest go first.
     """
-    path = folder() / f"{_key(graph, settings)}.npz"
-    found = _read(path, graph.num_nodes)
-    if found is not None:
-        with contextlib.suppress(OSError):
-            os.utime(path)  # used just now
-        return found
+    described = json.dumps({"version": 1, "graph": checksum(graph)} | settings, sort_keys=True)
+    path = folder() / f"{hashlib.sha256(described.encode()).hexdigest()}.npz"
+    with contextlib.suppress(Exception):  # whatever a damaged entry sets off, the embedding is made anew
+        with np.load(path, allow_pickle=False) as file:
+            embedding = file["embedding"]
+            cpu_seconds, wall_seconds = file["seconds"].astype(np.float64).tolist()
+        fits = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == graph.num_nodes
+        if fits and np.isfinite(embedding).all():
+            with contextlib.suppress(OSError):
+                os.utime(path)  # used just now
+            return Kept(embedding, cpu_seconds, wall_seconds, fresh=False)
     cpu, wall = time.process_time(), time.perf_counter()
     embedding = np.ascontiguousarray(compute(), dtype=np.float32)
     made = Kept(embedding, time.process_time() - cpu, time.perf_counter() - wall, fresh=True)
     if embedding.nbytes <= limit:
-        _write(path, made, settings)
-        _make_room(path.parent, limit)
+        with contextlib.suppress(OSError, DataError):  # what cannot be written costs time later, nothing else
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_files({path: lambda file: np.savez(file, embedding=embedding, seconds=np.array(made[1:3]))})
+            _make_room(path.parent, limit)
     return made
 
 
-def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
-    told = json.dumps({"version": CACHE_VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
-
-
-def _read(path: Path, nodes: int) -> Kept | None:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            embedding = file["embedding"]
-            cpu, wall = file["seconds"].astype(np.float64).tolist()
-    except (*_DAMAGE, TypeError, zipfile.BadZipFile, zlib.error, struct.error):
-        return None
-    whole = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == nodes
-    if not whole or not bool(np.isfinite(embedding).all()):
-        return None
-    return Kept(embedding, cpu, wall, fresh=False)
-
-
-def _write(path: Path, made: Kept, settings: Mapping[str, Any]) -> None:
-    """Keep an embedding; a folder that cannot be written costs time later, nothing else."""
-    seconds = np.array([made.cpu_seconds, made.wall_seconds])
-    about = np.frombuffer(json.dumps(dict(settings), sort_keys=True).encode(), dtype=np.uint8)
-
-    def fill(file: BinaryIO) -> None:
-        np.savez(file, embedding=made.embedding, seconds=seconds, settings=about)
-
-    with contextlib.suppress(OSError, DataError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_files({path: fill})
-
-
 def _make_room(place: Path, limit: int) -> None:
-    entries: list[tuple[float, int, Path]] = []
-    for path in place.glob("*.npz"):
-        with contextlib.suppress(OSError):  # another process may be making room too
-            known = path.stat()
-            entries.append((known.st_mtime, known.st_size, path))
-    total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries):
-        if total <= limit:
-            return
-        with contextlib.suppress(OSError):
-            path.unlink()
-        total -= size
+    entries = [(path.stat().st_mtime, path.stat().st_size, path) for path in place.glob("*.npz")]
+    kept_bytes = 0
+    for _, size, path in sorted(entries, reverse=True):
+        kept_bytes += size
+        if kept_bytes > limit:
+            path.unlink(missing_ok=True)  # another process may be making room too
 
 
-Settings = dict[str, Any]
-FOLDS = 5
 MAX_ITERATIONS = 2000  # of the regression
 
 
 class SavedSettings(SavedField):
     """The settings of an embedding, as JSON."""
 
-    def save(self, model: GraphEstimator, learned: Learned) -> None:
-        learned.record[self.name] = json.dumps(getattr(model, self.attribute))
+    def save(self, model: Any, learned: Learned) -> None:
+        learned.record[self.name] = json.dumps(model.settings_)
 
-    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: Any, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         try:
-            settings = json.loads(entry)
+            model.settings_ = dict(json.loads(entry))
         except (TypeError, ValueError) as error:
-            raise self.misfit("JSON", entry) from error
-        if not isinstance(settings, dict):
-            raise self.misfit("a mapping", entry)
-        setattr(model, self.attribute, settings)
+            raise self.misfit("a mapping as JSON", entry) from error
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -273,7 +221,7 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
     """The place of the inputs that do best in cross-validation on the known labels; the first among equals."""
     if len(inputs) == 1:
         return 0
-    folds = stratified_folds(known.codes, FOLDS, seed)
+    folds = stratified_folds(known.codes, 5, seed)
     right = np.zeros(len(inputs))
     for place, values in enumerate(inputs):
         for fold in range(int(folds.max()) + 1):

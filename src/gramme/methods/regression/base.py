@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -59,22 +59,6 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
     values_: Floats
     unseen_: Floats
 
-    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None) -> Self:
-        """Learn from the known numbers of a graph.
-
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        y : sequence, mapping or Series, optional
-            Numbers in node order or by node name; None and NaN mean unknown. The graph's own labels if not given.
-        mask : str, optional
-            One of the graph's masks: numbers of other nodes are not learned from.
-        sample_weight : sequence, mapping or Series, optional
-            How much each node's number counts, in node order or by node name; 1 for nodes that are not named. A number
-            of weight 0 is not learned from.
-        """
-        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight)
-
     def _fit_with_folds(
         self, graph: MultilayerGraph, known: KnownNumbers, fold: NDArray[np.int64], copies: int, allowance: Any
     ) -> Floats:
@@ -93,10 +77,6 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
         """Learn from known numbers and return those of all nodes; with folds, also set ``unseen_``."""
-
-    @abstractmethod
-    def _inductive(self, graph: MultilayerGraph) -> Floats:
-        """Numbers for the nodes of another graph, whose layers have been checked."""
 
     def _informed(self, graph: MultilayerGraph) -> NDArray[np.bool_]:
         """Of which nodes of another graph it can say more than the mean of all; it takes part in a mixture there."""
@@ -119,16 +99,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
 
     def predict(self, graph: MultilayerGraph | None = None) -> Floats:
         """A number for every node, of the fitted graph or of another that has its layers."""
-        self.check_fitted()
-        if graph is None or self.fitted_on(graph):
-            return self.values_.copy()
-        order = self._ordered(graph)
-        found: Floats = order.to_given(self._inductive(order.graph))
-        if not np.isfinite(found).all():
-            raise DataError(
-                f"{type(self).__name__} finds no numbers for this graph: its weights or features are too large"
-            )
-        return found
+        return self._predicted(graph)
 
     def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
         """R2, the share of the variance that the predictions explain: 1 is perfect, 0 is as good as the mean.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,8 +27,6 @@ from gramme.methods.propagation.series import Walk, propagate, walk_of
 from .attention import AttentionRegressor
 from .base import FOLDS, KnownNumbers, NodeRegressor, predict_folds
 
-LEAST_TO_CHOOSE = 4  # known numbers from which a setting is chosen; with fewer the first is taken
-
 
 class TriedRegressor(NodeRegressor):
     """A regression that tries some settings; a subclass says which, and how it learns and predicts with one."""
@@ -42,16 +40,8 @@ class TriedRegressor(NodeRegressor):
         """What it learns on. Of the known numbers it may look at who they belong to, not at their values."""
 
     @abstractmethod
-    def _learned_from(self, table: Any, known: KnownNumbers, setting: float) -> Any:
-        """What is learned from known numbers."""
-
-    @abstractmethod
-    def _predicted(self, table: Any, learned: Any) -> Floats:
-        """The numbers of all nodes."""
-
-    @abstractmethod
-    def _keep(self, learned: Any, setting: float) -> None:
-        """Store what was learned from all known numbers as the attributes that are saved."""
+    def _solved(self, table: Any, known: KnownNumbers, setting: float) -> tuple[Floats, dict[str, Any]]:
+        """The numbers of all nodes from known ones, and the attributes that a model keeps."""
 
     def _fit(
         self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
@@ -59,26 +49,25 @@ class TriedRegressor(NodeRegressor):
         table = self._table(graph, known)
 
         def predicted(seen: KnownNumbers) -> Floats:
-            return self._predicted(table, self._learned_from(table, seen, self._chosen(table, seen)))
+            return self._solved(table, seen, self._chosen(table, seen))[0]
 
         if fold is not None:
             self.unseen_ = predict_folds(known, fold, predicted)
-        setting = self._chosen(table, known)
-        learned = self._learned_from(table, known, setting)
-        self._keep(learned, setting)
-        return self._predicted(table, learned)
+        numbers, attributes = self._solved(table, known, self._chosen(table, known))
+        vars(self).update(attributes)
+        return numbers
 
     def _chosen(self, table: Any, known: KnownNumbers) -> float:
         """The setting with the least squared error on numbers it has not seen, by inner folds in the order of nodes."""
         settings = self._settings()
-        if known.nodes.size < LEAST_TO_CHOOSE or len(settings) == 1:
+        if known.nodes.size < 4 or len(settings) == 1:  # too few to choose by
             return settings[0]
         fold = np.arange(known.nodes.size) % min(FOLDS, known.nodes.size)
         errors = []
         for setting in settings:
 
             def predicted(seen: KnownNumbers, setting: float = setting) -> Floats:
-                return self._predicted(table, self._learned_from(table, seen, setting))
+                return self._solved(table, seen, setting)[0]
 
             missed = predict_folds(known, fold, predicted) - known.values
             errors.append(float(known.weights @ missed**2))
@@ -120,17 +109,11 @@ class RidgeOnTable(TriedRegressor):
     def _settings(self) -> tuple[float, ...]:
         return PENALTIES if self.penalty is None else (float(self.penalty),)
 
-    def _learned_from(self, table: Any, known: KnownNumbers, setting: float) -> Ridge:
-        return Ridge(alpha=setting).fit(table[known.nodes], known.values, known.sample_weight)
-
-    def _predicted(self, table: Any, learned: Ridge) -> Floats:
-        numbers: Floats = learned.predict(table)
-        return numbers
-
-    def _keep(self, learned: Ridge, setting: float) -> None:
-        self.penalty_ = setting
-        self.coefficients_ = np.asarray(learned.coef_, dtype=np.float64).ravel()
-        self.intercept_ = float(learned.intercept_)
+    def _solved(self, table: Any, known: KnownNumbers, setting: float) -> tuple[Floats, dict[str, Any]]:
+        ridge = Ridge(alpha=setting).fit(table[known.nodes], known.values, known.sample_weight)
+        coefficients = np.asarray(ridge.coef_, dtype=np.float64).ravel()
+        attributes = {"penalty_": setting, "coefficients_": coefficients, "intercept_": float(ridge.intercept_)}
+        return ridge.predict(table), attributes
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         found: Floats = self._columns_of(graph) @ self.coefficients_ + self.intercept_
@@ -245,13 +228,6 @@ ALPHA = Number(0, 1, open_low=True)
 PRIOR_LABELS = 0.5  # labels' worth of belief in the mean of all, against what reaches a node
 
 
-class _Reached(NamedTuple):
-    known: KnownNumbers
-    mean: float
-    sums: Floats  # (nodes, 2): differences from the mean that reach each node, and how many labels do
-    labels: float  # that reach a node on average
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class NumberPropagation(TriedRegressor):
     """A node takes the mean of what reaches it from known nodes over all layers.
@@ -273,7 +249,7 @@ class NumberPropagation(TriedRegressor):
         SavedValue("heard", Number(0)),
         SavedArray("known", np.int64, ("known",), below="nodes"),
         SavedArray("known_values", np.float64, ("known",)),
-        SavedArray("known_weights", np.float64, ("known",), low=0, optional=True),
+        SavedArray("known_weights", np.float64, ("known",), low=0),
     )
 
     alpha_: float = field(init=False)
@@ -288,19 +264,18 @@ class NumberPropagation(TriedRegressor):
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> Walk:
         return walk_of(graph)
 
-    def _learned_from(self, table: Walk, known: KnownNumbers, setting: float) -> _Reached:
+    def _solved(self, table: Walk, known: KnownNumbers, setting: float) -> tuple[Floats, dict[str, Any]]:
         mean = float(np.average(known.values, weights=known.weights))
-        sums = self._reached(table, known, mean, setting)
-        return _Reached(known, mean, sums, float(sums[:, 1].mean()))
-
-    def _predicted(self, table: Walk, learned: _Reached) -> Floats:
-        return _drawn_to_mean(learned.mean, learned.sums, learned.labels)
-
-    def _keep(self, learned: _Reached, setting: float) -> None:
-        self.alpha_, self.heard_ = setting, learned.labels
-        known = learned.known
-        self.known_ = self.nodes_.get_indexer(self._fitted_order().graph.nodes[known.nodes])
-        self.known_values_, self.known_weights_ = known.values.copy(), known.weights.copy()
+        reached = self._reached(table, known, mean, setting)
+        labels = float(reached[:, 1].mean())
+        attributes = {
+            "alpha_": setting,
+            "heard_": labels,
+            "known_": self.nodes_.get_indexer(self._fitted_order().graph.nodes[known.nodes]),
+            "known_values_": known.values.copy(),
+            "known_weights_": known.weights.copy(),
+        }
+        return _drawn_to_mean(mean, reached, labels), attributes
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         return _drawn_to_mean(self._mean, self._reached_by_name(graph), self.heard_)
@@ -321,10 +296,6 @@ class NumberPropagation(TriedRegressor):
             return np.zeros((graph.num_nodes, 2))
         known = KnownNumbers(places[here], self.known_values_[here], weights=self.known_weights_[here])
         return self._reached(walk_of(graph), known, self._mean, self.alpha_)
-
-    def _check_loaded(self) -> None:
-        if not hasattr(self, "known_weights_"):  # files of older versions
-            self.known_weights_ = np.ones(self.known_.size)
 
     def _reached(self, walk: Walk, known: KnownNumbers, mean: float, alpha: float) -> Floats:
         """What reaches each node, (nodes, 2): differences from the mean, and labels."""
