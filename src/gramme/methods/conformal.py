@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from math import floor
+from math import ceil, floor
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -26,42 +26,25 @@ if TYPE_CHECKING:
     from .base import NodeClassifier
 
 
-# How much less often a model misses a label than models that learned from fewer labels do.
-
-
-CAUTION_MISSES = 2.0
-"""Misses added to those of the folds, so that a handful does not tell of a steep curve. This and the bounds were chosen
-on random splits and synthetic graphs that no benchmark uses; docs/understand/sets.md."""
-LEAST_RATIO, MOST_RATIO = 0.6, 1.2
-"""Bounds of the ratio, which holds little else than chance beyond them."""
-
-
 def miss_ratio(misses: int, half_misses: int, folds: int) -> float:
     """What share of the misses of its folds a model of all labels makes itself.
 
-    Parameters
-    ----------
-    misses : int
-        Labels that were missed by models of all folds but one.
-    half_misses : int
-        Of the same labels, those that were missed by models of half of the labels.
-    folds : int
-        Parts of the labels; 1 without the gain of more labels, and for two parts, which tell nothing further.
+    ``misses`` and ``half_misses`` count the labels that were missed by models of all folds but one, and by models of
+    half of the labels. Two misses more are added to those of the folds, so that a handful does not tell of a steep
+    curve, and beyond 0.6 and 1.2 a ratio holds little else than chance; these were chosen on random splits and
+    synthetic graphs that no benchmark uses (docs/understand/sets.md).
 
-    Examples
-    --------
     >>> miss_ratio(10, 10, folds=5), miss_ratio(10, 19, folds=5)
     (1.0, 0.75)
     >>> miss_ratio(10, 100, folds=5)  # never below
     0.6
     """
-    if folds <= 2:
+    if folds <= 2:  # which tell nothing further
         return 1.0
     # 1 / n of the models of the folds, where that of the model is 1 and of a half 2
     tested = folds / (folds - 1)
     gain = (half_misses - misses) * (tested - 1) / (2 - tested)
-    ratio = 1 - gain / (misses + CAUTION_MISSES)
-    return min(max(ratio, LEAST_RATIO), MOST_RATIO)
+    return min(max(1 - gain / (misses + 2.0), 0.6), 1.2)
 
 
 # What a prediction set must hold to keep its promise, from labels that were predicted unseen.
@@ -73,23 +56,15 @@ def fewest_labels(coverage: float) -> int:
     >>> fewest_labels(0.9), fewest_labels(0.95)
     (9, 19)
     """
-    count = 1
-    while floor(_allowed(count, coverage)) < 1:
-        count = count + 1 if count < 1000 else 2 * count
-    return count
+    return ceil((1 - 1e-9) / (1 - coverage)) - 1
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What a coverage asks for.
+    """What a coverage asks for: the probability that a class must reach to belong to a set, 0 without a promise.
 
-    Attributes
-    ----------
-    threshold : float
-        The probability that a class must reach to belong to a set; 0 if nothing can be promised.
-    level : float
-        How often sets then hold the true class: the coverage, or more where it comes for free. A threshold among n
-        labels can promise k / (n + 1) only, for whole numbers k, so few labels promise a little more than was asked.
+    ``level`` is how often sets then hold the true class: the coverage, or more where it comes for free. A threshold
+    among n labels can promise k / (n + 1) only, for whole numbers k, so few labels promise a little more.
     """
 
     threshold: float
@@ -100,19 +75,10 @@ class Threshold:
 class CalibrationScores:
     """How labels did that were predicted unseen, and what that promises.
 
-    Attributes
-    ----------
-    scores : array of float, shape (tested,)
-        What each label scores (:meth:`~gramme.methods.cross_fitting.OutOfFold.set_scores`).
-    codes : array of int, shape (tested,)
-        The classes of these labels; -1 for one the model does not know.
-    halved : array of float, shape (tested,), optional
-        What they score with models of half of the labels.
-    folds : int, default=0
-        Into how many parts the labels were divided for ``scores``; 0 where the model itself had not seen these.
+    ``scores`` are those of :meth:`~gramme.methods.cross_fitting.OutOfFold.set_scores`, ``codes`` their classes (-1 for
+    one the model does not know), ``halved`` what they score with models of half of the labels, ``folds`` into how many
+    parts the labels were divided; 0 where the model itself had not seen these.
 
-    Examples
-    --------
     >>> scores = np.arange(1, 100) / 100
     >>> tested = CalibrationScores(scores, np.zeros(99, dtype=int))
     >>> tested.promise(0.9)
@@ -145,12 +111,14 @@ class CalibrationScores:
         """What is promised in each of the classes: the same in all of them, or in every one by itself."""
         if not by_class:
             return [self.promise(coverage)] * classes
-        return [self._of(place).promise(coverage) for place in range(classes)]
-
-    def _of(self, place: int) -> CalibrationScores:
-        mine = self.codes == place
-        halved = None if self.halved is None else self.halved[mine]
-        return CalibrationScores(self.scores[mine], self.codes[mine], halved, self.folds)
+        found = []
+        for place in range(classes):
+            mine = self.codes == place
+            halved = None if self.halved is None else self.halved[mine]
+            found.append(
+                replace(self, scores=self.scores[mine], codes=self.codes[mine], halved=halved).promise(coverage)
+            )
+        return found
 
     def _miss_ratio(self, threshold: float) -> float:
         """How much rarer the model misses than its folds did."""
@@ -165,10 +133,7 @@ def _allowed(labels: int, coverage: float) -> float:
     return (labels + 1) * (1 - coverage) + 1e-9  # 100 * (1 - 0.9) is a little below 10
 
 
-MAX_HALVED_LABELS = 2_000
-"""Labels up to which models of half of them are fitted, to tell how much more the model knows than its folds did. With
-more, a fold's labels hardly make a difference."""
-
+MAX_HALVED_LABELS = 2_000  # with more, a fold's labels hardly make a difference to a model
 SET_FIELDS: tuple[SavedField, ...] = (
     SavedArray("labelled", np.bool_, ("nodes",), optional=True),
     SavedArray("tested_nodes", np.int64, ("tested",), below="nodes", optional=True),
@@ -249,13 +214,15 @@ class PredictionSetMixin:
 
         It tells how much the model gains by more labels, and so how much less it misses than its folds did. The first
         call fits two further models. None where the model itself predicted labels that were set aside, where labels are
-        so many that it makes no difference, and for a model that was saved before it was asked.
+        so many that it makes no difference, within a budget of time, and for a model that was saved before it was asked.
         """
         model, seen = self._as_model(), self.out_of_fold()
         if not hasattr(self, "halved_probabilities_"):
             if seen.folds <= 2 or "given_graph_" not in vars(model) or model.interrupted_:
                 return None
-            if is_large(model.graph_.num_entries) or self.labelled_.sum() > MAX_HALVED_LABELS:
+            if getattr(model, "budget", None) is not None or is_large(model.graph_.num_entries):
+                return None
+            if self.labelled_.sum() > MAX_HALVED_LABELS:
                 return None
             found = model._from_halves(model.graph_, self._learned_from())
             place = np.empty(self.labelled_.size, dtype=np.int64)
