@@ -214,7 +214,7 @@ class PredictionSetMixin:
 
         It tells how much the model gains by more labels, and so how much less it misses than its folds did. The first
         call fits two further models. None where the model itself predicted labels that were set aside, where labels are
-        so many that it makes no difference, within a budget of time, and for a model that was saved before it was asked.
+        so many that it makes no difference, within a budget of time, and for a model that was saved before that.
         """
         model, seen = self._as_model(), self.out_of_fold()
         if not hasattr(self, "halved_probabilities_"):
