@@ -45,7 +45,7 @@ def plot_embedding(
         raise DataError(f"colour must be 'label', 'predicted' or 'probability', not {colour!r}")
     shares = model.predict_proba()
     chosen = _points(len(shares))
-    places = plane(_rows(model, shares)[chosen]).places
+    places = plane(_rows(model, shares, chosen)).places
     drawn = axes(ax, (5.4, 4.2))
     size = float(np.clip(4000 / max(len(chosen), 1), 3, 30))
     look: Any = {"s": size, "linewidths": 0.3, "edgecolors": "white"}
@@ -80,11 +80,11 @@ def _fitted_graph(model: Any) -> MultilayerGraph:
     return graph
 
 
-def _rows(model: NodeClassifier, shares: NDArray[np.float32]) -> NDArray[Any]:
+def _rows(model: NodeClassifier, shares: NDArray[np.float32], chosen: NDArray[np.int64]) -> NDArray[Any]:
     if isinstance(model, GrammeAuto):
-        return model.evidence()
+        return model.evidence(chosen)
     embedding = getattr(model, "embedding_", None)
-    return shares if embedding is None else np.asarray(embedding)
+    return (shares if embedding is None else np.asarray(embedding))[chosen]
 
 
 def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:

@@ -158,8 +158,12 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         self.ingredients_ = pd.DataFrame(columns | {"accuracy": right, "log_loss": losses})
 
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
-        parts = [model.predict_proba(None if fitted else graph) for model in self.models_.values()]
-        return self._pooled(parts, class_prior(self.class_counts_)).astype(np.float32)
+        parts = [model.probabilities_ if fitted else model.predict_proba(graph) for model in self.models_.values()]
+        mixed, prior = np.empty(parts[0].shape, dtype=np.float32), class_prior(self.class_counts_)
+        for start in range(0, len(mixed), 1 << 14):  # in double precision all nodes would need as much as the models
+            nodes = slice(start, start + (1 << 14))
+            mixed[nodes] = self._pooled([part[nodes] for part in parts], prior)
+        return mixed
 
     def _pooled(self, parts: Sequence[NDArray[np.floating[Any]]], prior: Floats) -> Floats:
         """The probabilities of the ingredients pooled with the weights of the fit, and calibrated."""
@@ -182,8 +186,8 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         mixed = self._pooled(halved, class_prior(self.class_counts_))
         return OutOfFold(known.nodes, known.codes, mixed, 2)
 
-    def evidence(self) -> Floats:
-        """What each ingredient says about the nodes, (nodes, ingredients x classes), counted by its weight.
+    def evidence(self, nodes: NDArray[np.int64] | None = None) -> Floats:
+        """What each ingredient says about some nodes or all, (nodes, ingredients x classes), counted by its weight.
 
         Blocks of logarithms of probabilities, centred per node; added up over the ingredients they are the logarithm of
         the mixture's.
@@ -192,7 +196,8 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         prior = class_prior(self.class_counts_)
         blocks = []
         for model, weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
-            logs = np.log(mixed_with_prior(model.predict_proba(), prior))
+            shares = model.probabilities_ if nodes is None else model.probabilities_[nodes]
+            logs = np.log(mixed_with_prior(shares, prior))
             blocks.append(self.exponent_ * float(weight) * (logs - logs.mean(axis=1, keepdims=True)))
         return np.concatenate(blocks, axis=1)
 

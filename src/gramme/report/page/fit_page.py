@@ -118,7 +118,7 @@ def _sets(
 def _map(model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]) -> dict[str, Any]:
     """Places of the nodes after training and, where a method starts from features, before it."""
     if isinstance(model, GrammeAuto):  # what is shown is what predicts: all of it, not one ingredient's embedding
-        after = plane(model.evidence()[chosen])
+        after = plane(model.evidence(chosen))
         return {"source": "mixture", "how": after.how, "after": _pack(after.places)}
     embedding = getattr(model, "embedding_", None)
     source = "embedding" if embedding is not None else "probabilities"
