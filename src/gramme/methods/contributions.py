@@ -35,8 +35,6 @@ def shares_of_joined(shares: NDArray[np.floating[Any]], graph: MultilayerGraph) 
 
 
 NEIGHBOURS, GROUPS = "neighbours", "groups"
-LEAST_PROBABILITY = 1e-30  # below it a probability counts as this, so that log-odds stay finite
-MAX_CHUNK_NUMBERS = 1 << 22  # numbers of a product that are held at once
 
 Places = NDArray[np.int64]
 
@@ -66,7 +64,7 @@ class Pair:
 
     def log_odds(self, shares: Floats) -> Floats:
         """The logarithm of the first class's probability divided by the second's."""
-        return self.difference(np.log(np.maximum(shares, LEAST_PROBABILITY)))
+        return self.difference(np.log(np.maximum(shares, 1e-30)))  # so that log-odds stay finite
 
     def logarithmic_mean(self, shares: Floats) -> Floats:
         """The logarithmic mean of the two classes' values, which are positive, of each row of (rows, classes)."""
@@ -130,7 +128,7 @@ class NeighbourContributions:
         voices = self._voices(values)
         owner = np.repeat(np.arange(self.rows.size), np.diff(self.heard.indptr))
         found = np.empty(owner.size)
-        step = max(1, MAX_CHUNK_NUMBERS // max(values.shape[1], 1))
+        step = max(1, (1 << 22) // max(values.shape[1], 1))  # which bounds the memory
         for start in range(0, owner.size, step):
             part = slice(start, start + step)
             found[part] = np.einsum("ij,ij->i", voices[self.heard.indices[part]], directions[owner[part]])

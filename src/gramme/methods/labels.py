@@ -111,14 +111,6 @@ def enough_folds(fold: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(fold < enough, fold, -1)
 
 
-MANY_CLASSES = (
-    "there are more classes than half of the labels, so most classes have a single label to learn from; "
-    "join some of them, or check that the labels are what they should be"
-)
-MIN_SUSPICIOUS_CLASSES = 3
-"""Classes up to which a handful of labels is no sign of a mistake."""
-
-
 @dataclass(frozen=True)
 class WeightedNodes:
     """Nodes of which something is known, and how much each counts: weights of mean 1, all 1 where none are given.
@@ -260,8 +252,13 @@ def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = Non
             "classes. GrammeRegressor predicts numbers; for classes cut them first (pandas.qcut makes classes of equal "
             "size), or pass such numbers as text to make each a class"
         )
-    if 2 * len(found) > nodes.size and len(found) > MIN_SUSPICIOUS_CLASSES:
-        warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
+    if 2 * len(found) > nodes.size and len(found) > 3:  # of fewer a handful of labels is no sign of a mistake
+        warnings.warn(
+            "there are more classes than half of the labels, so most classes have a single label to learn from; join "
+            "some of them, or check that the labels are what they should be",
+            GrammeWarning,
+            stacklevel=2,
+        )
     known = KnownLabels(nodes, _codes(values, found), natural_array(found))
     return known if sample_weight is None else known.reweighted(weights[nodes])
 

@@ -35,9 +35,6 @@ DEFAULT_SECONDS = 420.0
 """For attention where no budget is given, on one core, judged by the size of the data: enough for everything up to some
 three million nodes, ends of edges and memberships over all layers; memberships of nodes in several groups count four
 times."""
-TABLE_SECONDS = 30.0
-"""The same for a table with numbers, where attention had little weight beside boosting: below a tenth on ten of the
-twelve tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
@@ -125,7 +122,9 @@ class MixtureEstimator(GraphEstimator):
         """
         began = time.perf_counter()
         budget = None if self.budget is None else Duration().check("budget", self.budget)
-        default = DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, TABLE_SECONDS)
+        # beside boosting, attention had a weight below a tenth on ten of the twelve tables of the part ``choosing`` in
+        # benchmarks/accuracy/tables.py
+        default = DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, 30.0)
         self.models_, self.done_in_time_, unseen = {}, "", []
         for name in [] if self.ingredients is not None else too_large_for(graph, self.registered):
             self._say_done(f"The data are too large for {name}, which is left out.")
@@ -253,11 +252,6 @@ def training_size_in_words(
 # What a mixture relies on, in a sentence or two for the person who asked.
 
 
-MINOR_WEIGHT = 0.1  # below which an ingredient is not named
-MAX_NAMED_LAYERS = 3  # named at most
-ALIKE_RATIO = 1.3  # the largest importance divided by the smallest, up to which layers count about alike
-
-
 def mixture_in_words(weights: Mapping[str, float], words: Mapping[str, str], importance: pd.Series) -> str:
     r"""A sentence on the ingredients with their weights, and one on the layers.
 
@@ -279,7 +273,7 @@ def mixture_in_words(weights: Mapping[str, float], words: Mapping[str, str], imp
     Of the layers, advice counts most (60 %), then friendship (35 %) and discussion (5 %).
     """
     order = sorted(weights, key=lambda name: -weights[name])
-    named = [name for name in order if weights[name] >= MINOR_WEIGHT] or order[:1]
+    named = [name for name in order if weights[name] >= 0.1] or order[:1]
     parts = [f"{words[name]}, {_percent(weights[name])}" for name in named]
     sentence = ("Mostly " if weights[named[0]] >= 0.5 else "A mix: ") + parts[0]
     if len(parts) > 1:
@@ -302,15 +296,14 @@ def layers_in_words(importance: pd.Series) -> str:
     if not ordered.iloc[0] > 0:
         return "No layer joins any nodes, so none of them counts."
     high, low = float(ordered.iloc[0]), float(ordered.iloc[-1])
-    if low > 0 and high <= ALIKE_RATIO * low:
+    if low > 0 and high <= 1.3 * low:
         return f"The {len(ordered)} layers count about alike ({_percent(low)} to {_percent(high)})."
     shown = [f"{name} ({_percent(share)})" for name, share in ordered.items() if share >= 0.005]
     first = f"Of the layers, {ordered.index[0]} counts most ({_percent(high)})"
     if len(shown) < 2:
         return f"{first}, the others not at all."
-    others = shown[1:MAX_NAMED_LAYERS]
-    if len(shown) > MAX_NAMED_LAYERS:
-        rest = len(shown) - MAX_NAMED_LAYERS
+    others, rest = shown[1:3], len(shown) - 3
+    if rest > 0:
         others.append(f"{rest} {'other' if rest == 1 else 'others'} with less each")
     return f"{first}, then {_joined(others)}."
 

@@ -24,8 +24,6 @@ from .estimator import MixtureEstimator
 from .ingredients import INGREDIENTS, Ingredient
 from .mixture import calibrating_exponent, cross_fitted, mixed_with_prior, mixture_weights, pooled, sharpened
 
-MAX_EXPONENT = 10.0  # more than any calibration gives
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GrammeAuto(MixtureEstimator, NodeClassifier):
@@ -101,7 +99,7 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
     ingredients: Annotated[Sequence[str], Names(INGREDIENTS)] | None = None
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedValue("exponent", Number(0, MAX_EXPONENT, open_low=True)),
+        SavedValue("exponent", Number(0, 10, open_low=True)),  # more than any calibration gives
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),

@@ -22,14 +22,7 @@ from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.prepare import MAX_LAYERS_ONE_BY_ONE
 from gramme.methods.propagation.label_propagation import LabelPropagation
 
-CREDIT_LABELS = 0.25
-"""Labels an ingredient is credited with beforehand; chosen on training labels, docs/understand/auto.md."""
-SPECTRAL_START_LABELS = 2.0
-"""Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
-FEW_LABELS = 10  # ... which is so many; beyond, the head start falls with the square of their number
-
-MAX_LAYERS_WITH_MAPS = 200
-"""Layers up to which each has a map of classes of its own; of many small ones none could be learned."""
+CREDIT_LABELS = 0.25  # that an ingredient has beforehand; chosen on training labels, docs/understand/auto.md
 MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is not made
 
 
@@ -139,7 +132,8 @@ def _maps_in_words(model: LabelShares) -> str:
 
 
 def _spectral_credit(labels: int) -> float:
-    return CREDIT_LABELS + SPECTRAL_START_LABELS * min(1.0, FEW_LABELS / labels) ** 2
+    # it has least to learn: up to ten labels two more, beyond falling with the square of their number
+    return CREDIT_LABELS + 2.0 * min(1.0, 10 / labels) ** 2
 
 
 def attention_settings(recipe: Recipe) -> dict[str, Any]:
@@ -157,7 +151,8 @@ register_ingredient(
         "label-shares",
         LabelShares,
         _maps_in_words,
-        applies=lambda graph: not isinstance(graph, PartGraph) and graph.num_layers <= MAX_LAYERS_WITH_MAPS,
+        # of many small layers no map of classes could be learned
+        applies=lambda graph: not isinstance(graph, PartGraph) and graph.num_layers <= 200,
         fits=lambda graph: 3 * graph.num_entries <= MAX_TABLE_NUMBERS,
     )
 )

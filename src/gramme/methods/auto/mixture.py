@@ -11,17 +11,14 @@ from scipy.optimize import minimize_scalar
 from gramme._types import Floats
 from gramme.methods.labels import softmax
 
-PRIOR_SHARE = 0.01
-"""Part of the class frequencies in every ingredient's probabilities: none may rule a class out."""
 MAX_CROSS_FITTED = 20_000  # labels up to which weights are learned anew without each fold
 EM_STEPS = 300  # of the expectation-maximisation, which is convex here and settles well before
-MAX_LOG_EXPONENT = 1.2  # the logarithm of the exponent stays within plus or minus this
-EXPONENT_CAUTION = 5.0  # labels' worth of evidence against an exponent a factor e away from 1
 
 
 def mixed_with_prior(probabilities: NDArray[np.floating], prior: Floats) -> Floats:
-    """Probabilities with a little doubt mixed in."""
-    mixed: Floats = (1 - PRIOR_SHARE) * probabilities.astype(np.float64) + PRIOR_SHARE * prior
+    """Probabilities with a little of the class frequencies mixed in: no ingredient may rule a class out."""
+    doubt = 0.01
+    mixed: Floats = (1 - doubt) * probabilities.astype(np.float64) + doubt * prior
     return mixed
 
 
@@ -118,7 +115,8 @@ def calibrating_exponent(probabilities: Floats, codes: NDArray[np.int64], label_
         raised = np.exp(logarithm) * scores
         top = raised.max(axis=1)
         total = top + np.log(np.exp(raised - top[:, None]).sum(axis=1))
-        return float(((total - raised[rows, codes]) * counts).sum() + EXPONENT_CAUTION * logarithm**2)
+        # five labels' worth of evidence against an exponent a factor e away from 1
+        return float(((total - raised[rows, codes]) * counts).sum() + 5.0 * logarithm**2)
 
-    best = minimize_scalar(loss, bounds=(-MAX_LOG_EXPONENT, MAX_LOG_EXPONENT), method="bounded")
+    best = minimize_scalar(loss, bounds=(-1.2, 1.2), method="bounded")
     return float(np.exp(best.x))

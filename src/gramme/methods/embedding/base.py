@@ -94,9 +94,6 @@ def _make_room(place: Path, limit: int) -> None:
             path.unlink(missing_ok=True)  # another process may be making room too
 
 
-MAX_ITERATIONS = 2000  # of the regression
-
-
 class SavedSettings(SavedField):
     """The settings of an embedding, as JSON."""
 
@@ -212,7 +209,7 @@ def _predicted(
     if found.size == 1:
         probabilities[:, found] = 1.0
         return probabilities
-    learned = fitted_regression(inputs[known.nodes], known.codes, C, MAX_ITERATIONS, weights=known.sample_weight)
+    learned = fitted_regression(inputs[known.nodes], known.codes, C, 2000, weights=known.sample_weight)
     probabilities[:, found] = class_shares(inputs[wanted], *learned)
     return probabilities
 

@@ -12,8 +12,6 @@ from gramme.methods.params import PositiveInt
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
-_SAMPLES_PER_NODE = 500
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LINE(EmbeddingModel):
@@ -78,7 +76,7 @@ class LINE(EmbeddingModel):
                     edges,
                     order=order,
                     dim=settings["dim"] // 2,
-                    samples=settings["samples"] or _SAMPLES_PER_NODE * linked,
+                    samples=settings["samples"] or 500 * linked,
                     negative=settings["negative"],
                     seed=seed + place,
                 )

@@ -38,10 +38,6 @@ from gramme.training import NumberTask, Settings, TrainingTargets, evaluate, tra
 
 from .base import KnownNumbers, NodeRegressor
 
-HEADS, DEPTH, FUSION_HEADS = 2, 2, 5
-SCORE_BOUND = 5.0
-COPIES_PER_FOLD = 2  # members that leave out the same fold: one alone says less than all do
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AttentionRegressor(NodeRegressor):
@@ -103,7 +99,7 @@ class AttentionRegressor(NodeRegressor):
         seed: int,
         *,
         fold: NDArray[np.int64] | None = None,
-        copies: int = COPIES_PER_FOLD,
+        copies: int = 2,
         allowance: TimeBudget | None = None,
     ) -> Floats:
         inputs = InputFeatures.of(graph, self.features)
@@ -154,7 +150,7 @@ class AttentionRegressor(NodeRegressor):
         graph: MultilayerGraph,
         known: KnownNumbers,
         fold: NDArray[np.int64],
-        copies: int = COPIES_PER_FOLD,
+        copies: int = 2,
         allowance: TimeBudget | None = None,
     ) -> Floats:
         self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
@@ -166,11 +162,11 @@ class AttentionRegressor(NodeRegressor):
             in_dim=columns,
             hidden_dim=self.hidden_dim,
             classes=1,
-            heads=(HEADS,) * graph.num_layers,
-            depth=(DEPTH,) * graph.num_layers,
+            heads=(2,) * graph.num_layers,
+            depth=(2,) * graph.num_layers,
             activation="relu",
             dropout=self.dropout,
-            score_bound=SCORE_BOUND,
+            score_bound=5.0,
         )
 
     def _networks(self) -> Members:
@@ -217,4 +213,4 @@ def _targets(known: KnownNumbers, seen: NDArray[np.bool_]) -> tuple[TrainingTarg
 
 
 def _network(shape: Shape, random: MemberRandom) -> Network:
-    return FusionNetwork(shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="every hop")
+    return FusionNetwork(shape, random, fusion_heads=5, feed_forward=False, fuse="every hop")

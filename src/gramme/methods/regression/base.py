@@ -23,10 +23,6 @@ from gramme.methods.labels import WeightedNodes, labels_within, node_weights
 from gramme.methods.params import MAX_FEATURE, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries
 
-FOLDS = 5
-MAX_BLOCKS = 32  # of layers that are left out one after the other to see how much they matter
-MIN_KNOWN_NUMBERS = 5
-
 
 @dataclass(frozen=True)
 class KnownNumbers(WeightedNodes):
@@ -92,7 +88,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         graph = order.graph
         predicted = self.values_[order.to_given(np.arange(graph.num_nodes)).argsort()]
         shares = np.zeros(graph.num_layers)
-        for block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, MAX_BLOCKS)):
+        for block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, 32)):
             without = _without_layers(graph, {self.layer_order_[place] for place in block})
             shares[block] = np.abs(self._inductive(without) - predicted).mean() / block.size
         return self._by_layer(shares_of_joined(shares, graph), "importance")
@@ -152,9 +148,7 @@ def explained(values: Floats, predicted: Floats) -> float:
     return 1 - float(((values - predicted) ** 2).sum()) / spread if spread > 0 else math.nan
 
 
-def known_numbers(
-    graph: MultilayerGraph, y: Any = None, *, sample_weight: Any = None, least: int = MIN_KNOWN_NUMBERS
-) -> KnownNumbers:
+def known_numbers(graph: MultilayerGraph, y: Any = None, *, sample_weight: Any = None, least: int = 5) -> KnownNumbers:
     """The nodes whose number is known; an error if there are too few, or if a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")

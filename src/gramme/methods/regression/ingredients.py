@@ -25,7 +25,7 @@ from gramme.methods.propagation.layer_trust import agreement_weights
 from gramme.methods.propagation.series import Walk, propagate, walk_of
 
 from .attention import AttentionRegressor
-from .base import FOLDS, KnownNumbers, NodeRegressor, predict_folds
+from .base import KnownNumbers, NodeRegressor, predict_folds
 
 
 class TriedRegressor(NodeRegressor):
@@ -62,7 +62,7 @@ class TriedRegressor(NodeRegressor):
         settings = self._settings()
         if known.nodes.size < 4 or len(settings) == 1:  # too few to choose by
             return settings[0]
-        fold = np.arange(known.nodes.size) % min(FOLDS, known.nodes.size)
+        fold = np.arange(known.nodes.size) % min(5, known.nodes.size)
         errors = []
         for setting in settings:
 
@@ -76,12 +76,6 @@ class TriedRegressor(NodeRegressor):
 
 # Ridge regressions: on a column per group, neighbour and feature, and on where walks over all
 # layers lead.
-
-
-PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0)
-SMALL_PENALTIES = (1.0, 0.1)
-"""Tried as well where there are numbers: a few columns that say much need little restraint."""
-WALK_DIM = 32
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -107,7 +101,7 @@ class RidgeOnTable(TriedRegressor):
     coefficients_: Floats = field(init=False)
 
     def _settings(self) -> tuple[float, ...]:
-        return PENALTIES if self.penalty is None else (float(self.penalty),)
+        return (3.0, 10.0, 30.0, 100.0, 300.0) if self.penalty is None else (float(self.penalty),)
 
     def _solved(self, table: Any, known: KnownNumbers, setting: float) -> tuple[Floats, dict[str, Any]]:
         ridge = Ridge(alpha=setting).fit(table[known.nodes], known.values, known.sample_weight)
@@ -158,7 +152,8 @@ class GroupsRidge(RidgeOnTable):
 
     def _settings(self) -> tuple[float, ...]:
         tried = super()._settings()
-        return (*tried, *SMALL_PENALTIES) if self._named and self.penalty is None else tried
+        # a few columns that say much need little restraint
+        return (*tried, 1.0, 0.1) if self._named and self.penalty is None else tried
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [LayerColumns.seen(name, layer, graph, known.nodes) for name, layer in graph.layers.items()]
@@ -200,7 +195,7 @@ class WalksRidge(RidgeOnTable):
         Chosen among 3, 10, 30, 100 and 300 if not given.
     """
 
-    dim: PositiveInt = WALK_DIM
+    dim: PositiveInt = 32
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedProfile("profile"),)
 
@@ -223,9 +218,7 @@ class WalksRidge(RidgeOnTable):
 # Known numbers spreading to neighbours: a harmonic function on all layers.
 
 
-ALPHAS = (0.3, 0.6, 0.9)
 ALPHA = Number(0, 1, open_low=True)
-PRIOR_LABELS = 0.5  # labels' worth of belief in the mean of all, against what reaches a node
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -259,7 +252,7 @@ class NumberPropagation(TriedRegressor):
     known_weights_: Floats = field(init=False)
 
     def _settings(self) -> tuple[float, ...]:
-        return ALPHAS if self.alpha is None else (float(self.alpha),)
+        return (0.3, 0.6, 0.9) if self.alpha is None else (float(self.alpha),)
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> Walk:
         return walk_of(graph)
@@ -308,8 +301,8 @@ class NumberPropagation(TriedRegressor):
 
 
 def _drawn_to_mean(mean: float, sums: Floats, labels: float) -> Floats:
-    """The mean of what reaches a node, where what reaches a node on average stands for some labels of the mean."""
-    numbers: Floats = mean + sums[:, 0] / (sums[:, 1] + PRIOR_LABELS * max(labels, 1e-12))
+    """The mean of what reaches a node, where half of what reaches a node on average stands for the mean."""
+    numbers: Floats = mean + sums[:, 0] / (sums[:, 1] + 0.5 * max(labels, 1e-12))
     return numbers
 
 
@@ -322,7 +315,7 @@ INGREDIENTS: dict[str, Ingredient] = {
             "walks-ridge",
             WalksRidge,
             "a linear model of where walks through the network lead",
-            fits=lambda graph: graph.num_nodes * 2 * WALK_DIM <= MAX_TABLE_NUMBERS,
+            fits=lambda graph: graph.num_nodes * 2 * WalksRidge().dim <= MAX_TABLE_NUMBERS,
         ),
         Ingredient(
             "boosting",
