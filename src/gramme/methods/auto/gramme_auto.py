@@ -52,12 +52,13 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         ``"spectral-logistic"`` and, for graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for
         the number columns of a table). All that apply if not given.
     budget : float or str or None, default=None
-        How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
-        and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
-        time for all. None: about seven minutes of one core for attention (half a minute in a table with numbers),
-        judged by the size of the data and not by the clock, so that the same data give the same result; that is all of
-        it up to some three million nodes, memberships and ends of edges over all layers (200,000 in such a table),
-        where memberships of nodes in several groups count four times. ``explanation_`` says what was done.
+        How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". Each ingredient but the first
+        may take half of the time that is left, or is left out; attention comes last: its first steps are timed, and it
+        has fewer members and epochs where there is not time for all. None: about seven minutes of one core for
+        attention (half a minute in a table with numbers), judged by the size of the data and not by the clock, so that
+        the same data give the same result; that is all of it up to some three million nodes, memberships and ends of
+        edges over all layers (200,000 in such a table), where memberships of nodes in several groups count four times.
+        ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, with walks beside them as far as the training labels support it, else walks and random ones.
