@@ -67,8 +67,8 @@ def fit(
     budget: str | None = typer.Option(
         None,
         "--budget",
-        help="About how long the fit may take, like 90s, 10m or 1h; to keep to it, ingredients are left out and attention "
-        "is trained less.",
+        help="About how long the fit may take, like 90s, 10m or 1h; to keep to it, ingredients are left out and "
+        "attention is trained less.",
         show_default=False,
     ),
     label_separator: str | None = typer.Option(
