@@ -9,7 +9,7 @@ from gramme.evaluation import Holdout, cross_validate, hold_out, holdout_estimat
 from gramme.evaluation.estimate import UnseenPredictions, joined_estimate, joined_sets, set_facts, unseen_of
 from gramme.evaluation.metrics import accuracy_interval, exact_interval
 from gramme.methods import OneHotLogistic
-from gramme.methods.conformal import miss_ratio
+from gramme.methods.cross_fitting import miss_ratio
 
 GRAPH = planted(90)
 Y = half_known(GRAPH)

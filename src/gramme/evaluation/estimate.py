@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import sorted_labels
 from gramme.methods import NodeClassifier
-from gramme.methods.conformal import fewest_labels
-from gramme.methods.cross_fitting import OutOfFold
+from gramme.methods.cross_fitting import OutOfFold, fewest_labels
 
 from .calibration import reliability_table
 from .metrics import LabelDoubts, Recall, accuracy_interval, exact_interval, label_doubts

@@ -25,8 +25,7 @@ from gramme.graph import MultilayerGraph, checked_graph
 from gramme.graph.canonical import NameOrder, in_name_order
 
 from ._plotting import PlotMixin
-from .conformal import SET_FIELDS, PredictionSetMixin
-from .cross_fitting import refit_for_folds
+from .cross_fitting import SET_FIELDS, PredictionSetMixin, refit_for_folds
 from .labels import KnownLabels, WeightedNodes, coded_labels, known_labels, labels_within, reweighed
 from .params import POSITIVE, Flag, PerLayer, check_parameters, parameter_rules, seed_from
 from .persistence import (

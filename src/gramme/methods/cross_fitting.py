@@ -1,9 +1,14 @@
-"""Predictions for training labels by models that have not seen them."""
+"""Predictions for training labels by models that have not seen them, and sets of plausible classes that rest on these.
+
+A set of classes comes with a promise of how often the true one is in it (docs/understand/sets.md).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import warnings
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +16,12 @@ from numpy.typing import NDArray
 from gramme._progress import part
 from gramme._types import Floats
 from gramme.distributed import gather_rows
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 
-from .labels import KnownLabels, class_prior, stratified_folds
+from .labels import KnownLabels, class_prior, is_large, reweighed, stratified_folds
+from .persistence import SavedArray, SavedField
 
 if TYPE_CHECKING:
     from .base import NodeClassifier
@@ -96,3 +103,316 @@ def refit_for_folds(
         found[held] = 0
         found[np.ix_(held, left > 0)] = gather_rows(graph, copy.predict_proba(), known.nodes[held])
     return found
+
+
+def miss_ratio(misses: int, half_misses: int, folds: int) -> float:
+    """What share of the misses of its folds a model of all labels makes itself.
+
+    ``misses`` and ``half_misses`` count the labels that were missed by models of all folds but one, and by models of
+    half of the labels. Two misses more are added to those of the folds, so that a handful does not tell of a steep
+    curve, and beyond 0.6 and 1.2 a ratio holds little else than chance; these were chosen on random splits and
+    synthetic graphs that no benchmark uses (docs/understand/sets.md).
+
+    >>> miss_ratio(10, 10, folds=5), miss_ratio(10, 19, folds=5)
+    (1.0, 0.75)
+    >>> miss_ratio(10, 100, folds=5)  # never below
+    0.6
+    """
+    if folds <= 2:  # which tell nothing further
+        return 1.0
+    # 1 / n of the models of the folds, where that of the model is 1 and of a half 2
+    tested = folds / (folds - 1)
+    gain = (half_misses - misses) * (tested - 1) / (2 - tested)
+    return min(max(1 - gain / (misses + 2.0), 0.6), 1.2)
+
+
+# What a prediction set must hold to keep its promise, from labels that were predicted unseen.
+
+
+def fewest_labels(coverage: float) -> int:
+    """Labels from which on a promise can be made.
+
+    >>> fewest_labels(0.9), fewest_labels(0.95)
+    (9, 19)
+    """
+    return ceil((1 - 1e-9) / (1 - coverage)) - 1
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a coverage asks for: the probability that a class must reach to belong to a set, 0 without a promise.
+
+    ``level`` is how often sets then hold the true class: the coverage, or more where it comes for free. A threshold
+    among n labels can promise k / (n + 1) only, for whole numbers k, so few labels promise a little more.
+    """
+
+    threshold: float
+    level: float
+
+
+@dataclass(frozen=True)
+class CalibrationScores:
+    """How labels did that were predicted unseen, and what that promises.
+
+    ``scores`` are those of :meth:`~gramme.methods.cross_fitting.OutOfFold.set_scores`, ``codes`` their classes (-1 for
+    one the model does not know), ``halved`` what they score with models of half of the labels, ``folds`` into how many
+    parts the labels were divided; 0 where the model itself had not seen these.
+
+    >>> scores = np.arange(1, 100) / 100
+    >>> tested = CalibrationScores(scores, np.zeros(99, dtype=int))
+    >>> tested.promise(0.9)
+    Threshold(threshold=0.1, level=0.9)
+    >>> CalibrationScores(scores[:8], np.zeros(8, dtype=int)).promise(0.9)  # too few to promise anything
+    Threshold(threshold=0.0, level=1.0)
+    """
+
+    scores: Floats
+    codes: NDArray[np.int64]
+    halved: Floats | None = None
+    folds: int = 0
+
+    def promise(self, coverage: float) -> Threshold:
+        """The threshold for all classes together."""
+        labels = self.scores.size
+        allowed = _allowed(labels, coverage)
+        if allowed < 1:
+            return Threshold(0.0, 1.0)
+        ordered = np.sort(self.scores)
+        # never so large that nine labels promise less than they are asked for
+        ratio = min(self._miss_ratio(float(ordered[floor(allowed) - 1])), allowed)
+        rank = min(floor(allowed / ratio), labels)
+        threshold = float(ordered[rank - 1])
+        if threshold < 1:
+            return Threshold(threshold, 1 - ratio * rank / (labels + 1))
+        return Threshold(threshold, max(coverage, 1 - ratio * float((self.scores < 1).mean())))
+
+    def promises(self, coverage: float, classes: int, *, by_class: bool = False) -> list[Threshold]:
+        """What is promised in each of the classes: the same in all of them, or in every one by itself."""
+        if not by_class:
+            return [self.promise(coverage)] * classes
+        found = []
+        for place in range(classes):
+            mine = self.codes == place
+            halved = None if self.halved is None else self.halved[mine]
+            found.append(
+                replace(self, scores=self.scores[mine], codes=self.codes[mine], halved=halved).promise(coverage)
+            )
+        return found
+
+    def _miss_ratio(self, threshold: float) -> float:
+        """How much rarer the model misses than its folds did."""
+        if self.halved is None:
+            return 1.0
+        missed, half_missed = ((each < threshold).sum() for each in (self.scores, self.halved))
+        return miss_ratio(int(missed), int(half_missed), self.folds)
+
+
+def _allowed(labels: int, coverage: float) -> float:
+    """How many labels may fall below the threshold, the new one counted; whole numbers of them count."""
+    return (labels + 1) * (1 - coverage) + 1e-9  # 100 * (1 - 0.9) is a little below 10
+
+
+MAX_HALVED_LABELS = 2_000  # with more, a fold's labels hardly make a difference to a model
+SET_FIELDS: tuple[SavedField, ...] = (
+    SavedArray("labelled", np.bool_, ("nodes",), optional=True),
+    SavedArray("tested_nodes", np.int64, ("tested",), below="nodes", optional=True),
+    SavedArray("tested_codes", np.int64, ("tested",), low=-1, optional=True),
+    SavedArray("tested_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True),
+    SavedArray("tested_folds", np.int64, (1,), low=0, optional=True),
+    SavedArray("halved_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True),
+)
+"""What a model file holds of the labels that were predicted unseen."""
+
+
+def _check_coverage(coverage: float) -> None:
+    if isinstance(coverage, bool) or not 0 < coverage < 1:
+        raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")
+
+
+class PredictionSetMixin:
+    """The part of a method that predicts sets of classes."""
+
+    labelled_: NDArray[np.bool_]
+    tested_nodes_: NDArray[np.int64]
+    tested_codes_: NDArray[np.int64]
+    tested_probabilities_: NDArray[np.float32]
+    tested_folds_: NDArray[np.int64]
+    halved_probabilities_: NDArray[np.float32]
+
+    def out_of_fold(self) -> OutOfFold:
+        """Predictions for the training labels by models that had not learned from them.
+
+        A mixture (:class:`~gramme.GrammeAuto`) and a model from ``gramme fit`` have them already. For others, the first
+        call fits five further models, each on four fifths of the labels.
+        """
+        model = self._as_model()
+        if not hasattr(self, "tested_nodes_"):
+            if "graph_" not in vars(model):
+                raise DataError(
+                    "the model was loaded without predictions for labels it had not seen; before saving it call "
+                    "out_of_fold(), or fit it again"
+                )
+            # copies count no class more than another
+            self._keep(out_of_fold(model, model.graph_, self._learned_from()))
+        shares = model._weighed(self.tested_probabilities_)
+        folds = int(self.tested_folds_[0]) if hasattr(self, "tested_folds_") else 0
+        return OutOfFold(self.tested_nodes_, self.tested_codes_, shares, folds)
+
+    def keep_out_of_fold(self, found: OutOfFold) -> None:
+        """Keep what models that had not learned from a label say about it, for sets and for the model's file.
+
+        Where this model counts every class alike (``balance_classes``), so must they have done.
+        """
+        weights: Floats | None = getattr(self, "class_weights_", None)
+        shares = found.probabilities
+        if weights is not None:  # as they were before the classes were weighed
+            found = replace(found, probabilities=reweighed(shares, 1 / weights))
+        self._keep(found)
+
+    def _keep(self, found: OutOfFold) -> None:
+        self.tested_nodes_, self.tested_codes_ = found.nodes.copy(), found.codes.copy()
+        self.tested_probabilities_ = found.probabilities.astype(np.float32)
+        self.tested_folds_ = np.array([found.folds])
+        vars(self).pop("halved_probabilities_", None)
+
+    def _learned_from(self) -> KnownLabels:
+        """The labels of the fit."""
+        model, nodes = self._as_model(), np.flatnonzero(self.labelled_)
+        weights = vars(model).get("_label_weights")
+        known = KnownLabels(nodes, self._codes_at(nodes), model.classes_)
+        return known if weights is None else replace(known, weights=weights[nodes])
+
+    def _codes_at(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The classes of some labelled nodes, as positions among all classes."""
+        model = self._as_model()
+        codes = {label: place for place, label in enumerate(model.classes_.tolist())}
+        return np.array([codes[label] for label in model.transduction_[nodes].tolist()], dtype=np.int64)
+
+    def out_of_half(self) -> OutOfFold | None:
+        """What models of half of the training labels say about those that were predicted by folds.
+
+        It tells how much the model gains by more labels, and so how much less it misses than its folds did. The first
+        call fits two further models. None where the model itself predicted labels that were set aside, where labels are
+        so many that it makes no difference, within a budget of time, and for a model that was saved before that.
+        """
+        model, seen = self._as_model(), self.out_of_fold()
+        if not hasattr(self, "halved_probabilities_"):
+            if seen.folds <= 2 or "given_graph_" not in vars(model) or model.interrupted_:
+                return None
+            if getattr(model, "budget", None) is not None or is_large(model.graph_.num_entries):
+                return None
+            if self.labelled_.sum() > MAX_HALVED_LABELS:
+                return None
+            found = model._from_halves(model.graph_, self._learned_from())
+            place = np.empty(self.labelled_.size, dtype=np.int64)
+            place[found.nodes] = np.arange(found.nodes.size)
+            rows = found.probabilities[place[seen.nodes]]
+            self.halved_probabilities_ = rows.astype(np.float32)
+        return replace(seen, probabilities=model._weighed(self.halved_probabilities_), folds=2)
+
+    def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
+        """What two models, each of half of the labels, say about the other half."""
+        return out_of_fold(self._as_model(), graph, known, folds=2)
+
+    def predict_set(
+        self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9, by_class: bool = False
+    ) -> NDArray[np.bool_]:
+        """The classes that are plausible for each node; the true one is among them with a probability of ``coverage``.
+
+        The promise holds on average over nodes that were drawn like the labelled ones. A set always holds the most
+        probable class; if that alone is right more often than asked, sets hold nothing else, and
+        :meth:`expected_coverage` says how often they hold the true class. The set of a node that the model learned
+        from is its label alone.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph, optional
+            A graph other than the fitted one.
+        coverage : float, default=0.9
+        by_class : bool, default=False
+            Keep the promise separately in every class: sets are larger, but rare classes are not the ones that are
+            missed.
+
+        Returns
+        -------
+        array of bool, shape (nodes, classes)
+            With a warning and all classes if there are too few labels to promise anything.
+
+        Examples
+        --------
+        >>> from gramme import datasets
+        >>> from gramme.methods import OneHotLogistic
+        >>> g = datasets.load("balance_scale")
+        >>> y = g.labels.copy()
+        >>> y[np.arange(625) % 4 != 0] = None  # three of four nodes are unknown
+        >>> model = OneHotLogistic(random_state=0).fit(g, y)
+        >>> sets = model.predict_set(coverage=0.9)
+        >>> sets.shape
+        (625, 3)
+        >>> codes = model.classes_.searchsorted(g.labels.astype(str))
+        >>> bool(sets[np.arange(625), codes].mean() > 0.88)
+        True
+        """
+        model = self._as_model()
+        model.check_fitted()
+        probabilities = model.predict_proba(graph)
+        thresholds = self.set_thresholds(coverage, by_class=by_class)
+        sets: NDArray[np.bool_] = probabilities.astype(np.float64) >= thresholds
+        if len(sets):
+            sets[np.arange(len(sets)), probabilities.argmax(axis=1)] = True
+        own = graph is None or model.fitted_on(graph)
+        if own and hasattr(self, "labelled_"):
+            sets[self.labelled_] = model.transduction_[self.labelled_][:, None] == model.classes_[None, :]
+        return sets
+
+    def set_thresholds(self, coverage: float = 0.9, *, by_class: bool = False) -> Floats:
+        """The probability that a class must reach to join the most probable one in a set; 0 without a promise."""
+        model = self._as_model()
+        _check_coverage(coverage)
+        seen, classes = self.out_of_fold(), len(model.classes_)
+        found = np.array([each.threshold for each in self._promises(coverage, by_class)])
+        if (found == 0).any() and seen.nodes.size < fewest_labels(coverage):
+            warnings.warn(too_few(seen.nodes.size, coverage), GrammeWarning, stacklevel=3)
+        elif by_class:
+            counts = np.bincount(seen.codes[seen.codes >= 0], minlength=classes)
+            rare = np.flatnonzero(counts < fewest_labels(coverage))
+            if rare.size:
+                names = ", ".join(str(one) for one in model.classes_[rare[:5]])
+                warnings.warn(
+                    f"too few labels to promise {coverage:.0%} in: {names}{', ...' if rare.size > 5 else ''} "
+                    f"({fewest_labels(coverage)} are needed); every set holds them",
+                    GrammeWarning,
+                    stacklevel=3,
+                )
+        return found
+
+    def expected_coverage(self, coverage: float = 0.9, *, by_class: bool = False) -> float:
+        """How often the sets of :meth:`predict_set` hold the true class: ``coverage``, or more where it comes for free.
+
+        If the most probable class alone is right more often than asked, sets hold nothing else. How often it is right
+        is then judged by the labels that were predicted without having been learned from. A threshold among n labels
+        can promise k / (n + 1) only, for whole numbers k, so that a few labels promise a little more than was asked.
+        """
+        _check_coverage(coverage)
+        codes, levels = self.out_of_fold().codes, self._promises(coverage, by_class)
+        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+        if not by_class or not counts.any():
+            return levels[0].level if not by_class else 1.0
+        return float(np.average([each.level for each in levels], weights=counts))
+
+    def _promises(self, coverage: float, by_class: bool) -> list[Threshold]:
+        seen, halved = self.out_of_fold(), self.out_of_half()
+        scores = None if halved is None else halved.set_scores()
+        tested = CalibrationScores(seen.set_scores(), seen.codes, scores, seen.folds)
+        return tested.promises(coverage, len(self._as_model().classes_), by_class=by_class)
+
+    def _as_model(self) -> NodeClassifier:
+        return cast("NodeClassifier", self)
+
+
+def too_few(labels: int, coverage: float) -> str:
+    """That nothing can be promised, in words."""
+    return (
+        f"{labels} labels were predicted without having been learned from; {fewest_labels(coverage)} are needed to "
+        f"promise {coverage:.0%}, so every set holds all classes"
+    )

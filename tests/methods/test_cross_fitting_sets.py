@@ -7,8 +7,7 @@ from tests.methods.graphs import half_known, planted
 import gramme
 from gramme import DataError, GrammeWarning
 from gramme.methods import LabelPropagation, Majority, OneHotLogistic
-from gramme.methods.conformal import CalibrationScores, fewest_labels, miss_ratio
-from gramme.methods.cross_fitting import OutOfFold, out_of_fold
+from gramme.methods.cross_fitting import CalibrationScores, OutOfFold, fewest_labels, miss_ratio, out_of_fold
 
 
 @pytest.mark.parametrize("folds", [3, 5, 10])
@@ -253,7 +252,7 @@ def test_labels_that_were_set_aside_and_many_labels_need_no_models_of_halves(mod
     model.keep_out_of_fold(OutOfFold(aside, np.zeros(aside.size, dtype=np.int64), shares))
     assert model.out_of_half() is None
     many = OneHotLogistic(random_state=0).fit(GRAPH, Y)
-    monkeypatch.setattr("gramme.methods.conformal.MAX_HALVED_LABELS", 5)
+    monkeypatch.setattr("gramme.methods.cross_fitting.MAX_HALVED_LABELS", 5)
     assert many.out_of_half() is None
 
 
