@@ -46,17 +46,6 @@ def unlock(handle: int | None) -> None:
         os.close(handle)
 
 
-def is_abandoned(path: Path) -> bool:
-    """Whether nobody holds a file; False where that cannot be known."""
-    if not LOCKS:
-        return False
-    try:
-        unlock(lock(path))
-    except OSError:
-        return False
-    return True
-
-
 # Open files that have no name yet: whatever ends the process leaves nothing of them behind.
 def open_nameless(folder: Path, mode: int = 0o666) -> int | None:
     """A new file in a folder, open for reading and writing; None where the system or the folder has no such files."""

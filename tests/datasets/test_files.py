@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.datasets.server import serving
 
-from gramme._files import lock, unlock
 from gramme.datasets import files as fetch_module
 from gramme.datasets.files import cache_folder, fetch, local_path, provide, whereabouts
 from gramme.datasets.record import DataFile
@@ -147,21 +146,6 @@ def test_a_quick_download_is_silent(tmp_path, monkeypatch, capsys):
     with serving(files={"data.txt": CONTENT}) as server:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
     assert capsys.readouterr() == ("", "")
-
-
-def test_what_a_killed_download_left_is_swept_and_a_living_one_is_not(tmp_path):
-    target = tmp_path / "data.txt"
-    dead, living = (tmp_path / f".data.txt.{name * 8}.part" for name in "dl")
-    mine = tmp_path / ".data.txt.thesis.part"
-    for path in (dead, living, mine):
-        path.touch()
-    held = lock(living)
-    try:
-        with serving(files={"data.txt": CONTENT}) as server:
-            get(f"{server.address}/data.txt", target)
-    finally:
-        unlock(held)
-    assert sorted(tmp_path.iterdir()) == sorted([living, mine, target])
 
 
 LOCATE_CONTENT = b"content\n"

@@ -7,7 +7,8 @@ import pytest
 from tests.io.cases import sample_graph
 
 from gramme.errors import DataError
-from gramme.graph import MembershipLayer
+from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io import read, write
 from gramme.io.assemble import joined, parsed_graph
 from gramme.io.parsed import Parsed, RowCollector
 from gramme.io.source import gathered
@@ -60,7 +61,7 @@ def test_a_graph_taken_apart_has_everything():
     found = parsed_graph(graph, Path("g.npz"))
     assert found.layers == ["chat", "lunch", "none", "club"]
     assert found.groups["club"].groups == ["a", "a", "b", "b"]
-    assert found.present["club"] == ["Ann", "Bo", "Cy", "Ed"]
+    assert not found.groups["club"].all_present
     assert found.labels == {"Ann": "1", "Bo": "2", "Di": "1"}
     assert found.features.shape == (5, 2)
 
@@ -70,3 +71,15 @@ def test_two_labels_for_a_node():
     two = part("b.csv", ("x", "y", None), labels={"x": "blue"})
     with pytest.raises(DataError, match=r"b.csv: 'x' has the label 'blue', but 'red'"):
         joined({"a": one, "b": two})
+
+
+def test_an_archive_among_several_files_keeps_its_masks_and_couplings(tmp_path):
+    edges = {"a": EdgeLayer(3, [0], [1]), "b": EdgeLayer(3, [1], [2], directed=True)}
+    masks = {"train": [True, False, False]}
+    graph = MultilayerGraph(edges, nodes=["p", "q", "r"], masks=masks, couplings={("a", "b"): Coupling(3, [0], [2])})
+    write(graph, tmp_path / "g.npz")
+    (tmp_path / "more.csv").write_text("source,target\np,s\n")
+    again = read([tmp_path / "g.npz", tmp_path / "more.csv"])
+    assert again.masks["train"].tolist() == [True, False, False, False]
+    assert again.couplings["a", "b"].num_edges == 1
+    assert again.layers["b"].directed

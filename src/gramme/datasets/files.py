@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import glob
 import hashlib
 import http.client
 import os
@@ -20,14 +19,13 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
-from uuid import uuid4
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from gramme._files import is_abandoned, lock, unlock
 from gramme._progress import advance
 from gramme.errors import DataError, GrammeWarning
+from gramme.io.atomic import write_files
 
 from .record import DataFile
 
@@ -44,42 +42,25 @@ PATIENCE_SECONDS = 1.0
 
 
 def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
-    """Download ``address`` to ``target``.
+    """Download ``address`` to ``target``, which appears whole, with the right checksum, or not at all.
 
-    The bytes go to a temporary file beside the target, which takes the target's place only when it is complete and
-    its checksum is right. Whatever happens on the way, an interrupt included, the temporary file is removed; one that a
-    killed download left is removed by the next. A server that sends less than ``MIN_BYTES_PER_SECOND`` is given up.
+    A server that sends less than ``MIN_BYTES_PER_SECOND`` is given up.
     """
     if not address.startswith(("http://", "https://")):
         raise DataError(f"{address} is not a web address: it must begin with http:// or https://")
-    part = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
+
+    def fill(stream: IO[bytes]) -> None:
+        found = _receive(address, stream, size)
+        if found != sha256:
+            raise _unexpected(address, f"its sha256 is {found[:12]}..., not {sha256[:12]}...")
+
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
-        stream = part.open("xb")
+        write_files({target: fill})
     except OSError as error:
         raise DataError(
             f"nothing can be written to {target.parent} ({error.strerror}): set GRAMME_CACHE to a folder that can"
         ) from error
-    held = lock(part)
-    try:
-        with stream:
-            found = _receive(address, stream, size)
-        if found != sha256:
-            raise _unexpected(address, f"its sha256 is {found[:12]}..., not {sha256[:12]}...")
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    finally:
-        unlock(held)
-
-
-def _sweep(target: Path) -> None:
-    """Remove what killed downloads of this file left behind."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
-        if is_abandoned(left):
-            left.unlink(missing_ok=True)
 
 
 def _unexpected(address: str, why: str) -> DataError:

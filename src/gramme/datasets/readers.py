@@ -127,7 +127,6 @@ def _parsed(
 
 
 # The form in which the paper's authors publish edges: rows ``layer source target``, counted from 0.
-REPOSITORY = "https://github.com/udayshankars/GrAMME/raw/master/data"
 
 
 def read_edge_layers(path: Path, names: Sequence[str], num_nodes: int) -> dict[str, Layer]:

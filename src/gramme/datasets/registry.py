@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +15,43 @@ from gramme.graph import MultilayerGraph
 
 from .files import provide, whereabouts
 from .recipes import countries, hetero, lexicon, multiplex, packages, planetoid, synthetic, uci
-from .record import Dataset, DatasetInfo, Split
+from .record import DataFile, Dataset, DatasetInfo, Split
 
-_ALL = (
-    multiplex.VICKERS_CHAN_DATASET,
-    uci.CONGRESS_VOTES_DATASET,
-    uci.LEAKY,
-    multiplex.LESKOVEC_NG_DATASET,
-    multiplex.CKM_SOCIAL_DATASET,
-    uci.MAMMOGRAPHY_DATASET,
-    uci.BALANCE_SCALE_DATASET,
-    countries.REINNOVATION_DATASET,
-    lexicon.WORDNET_DATASET,
-    packages.DEBIAN_DATASET,
-    planetoid.CORA_DATASET,
-    hetero.ACM3025_DATASET,
-    hetero.ACM_HECO_DATASET,
-    hetero.DBLP_HECO_DATASET,
-    hetero.MULTIPLE_FEATURES_DATASET,
-    uci.WINE_DATASET,
-    uci.DIGITS_DATASET,
-    synthetic.SYNTHETIC_DATASET,
-    synthetic.SYNTHETIC_TABLE_DATASET,
-    synthetic.SYNTHETIC_COUPLED_DATASET,
-    synthetic.SYNTHETIC_KINDS_DATASET,
-)
-REGISTRY: Registry[Dataset] = Registry(_ALL, lambda each: each.info.name, "gramme.datasets", Dataset)
+# What makes each graph, and, where the source has one, its split; in the order in which datasets are listed.
+_RECIPES: dict[str, tuple[Callable[..., Any], ...]] = {
+    "vickers_chan": (multiplex.build_vickers_chan,),
+    "congress_votes": (uci.build_congress_votes,),
+    "congress_votes_leaky": (uci.build_leaky,),
+    "leskovec_ng": (multiplex.build_leskovec_ng,),
+    "ckm_social": (multiplex.build_ckm_social,),
+    "mammography": (uci.build_mammography,),
+    "balance_scale": (uci.build_balance_scale,),
+    "reinnovation": (countries.build_reinnovation,),
+    "wordnet": (lexicon.build_wordnet,),
+    "debian": (packages.build_debian,),
+    "cora": (planetoid.build_cora, planetoid.split_cora),
+    "acm3025": (hetero.build_acm3025, hetero.split_acm3025),
+    "acm_heco": (hetero.heco_builder("acm_heco", "paper", "author", "subject"), hetero.split_heco),
+    "dblp_heco": (hetero.heco_builder("dblp_heco", "author", "author", "venue", "term"), hetero.split_heco),
+    "multiple_features": (hetero.build_multiple_features,),
+    "wine": (uci.build_wine,),
+    "digits": (uci.build_digits,),
+    "synthetic": (synthetic.build_synthetic,),
+    "synthetic_table": (synthetic.build_synthetic_table,),
+    "synthetic_coupled": (synthetic.build_synthetic_coupled,),
+    "synthetic_kinds": (synthetic.build_synthetic_kinds,),
+}
+
+
+def _datasets() -> Iterator[Dataset]:
+    records = tomllib.loads(Path(__file__).with_name("records.toml").read_text(encoding="utf-8"))
+    for name, functions in _RECIPES.items():
+        facts = {"nodes": None, "layers": None, "classes": None} | records[name]
+        facts["files"] = tuple(DataFile(**file) for file in facts.get("files", ()))
+        yield Dataset(DatasetInfo(name, **facts), *functions)
+
+
+REGISTRY: Registry[Dataset] = Registry(_datasets(), lambda each: each.info.name, "gramme.datasets", Dataset)
 
 
 def names() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,14 +23,13 @@ from gramme.graph.edge_features import encoded_columns
 
 from .cells import typed_column
 from .labels import NodeFacts, read_labels, settle_labels
-from .lossy import as_text
-from .node_table import LABEL_COLUMN, name_column, read_attributes, take_columns
+from .node_table import LABEL_COLUMN, AttributeTable, name_column, read_attributes, take_columns
 from .parsed import (
     EdgeRows,
-    Groups,
     Parsed,
     ReadOptions,
     ReadReport,
+    RowCollector,
     between,
     couples,
     ends_of,
@@ -38,7 +38,8 @@ from .parsed import (
     renamed_ends,
 )
 from .source import tell
-from .values import id_base, in_order, tell_of_twins
+from .tables import take_tables, to_tables
+from .values import format_number, id_base, in_order, tell_of_twins
 
 
 def renamed(graph: MultilayerGraph, nodes: pd.Index) -> MultilayerGraph:
@@ -434,53 +435,25 @@ def _tell_of_overlap(parts: Mapping[str, Parsed]) -> None:
 
 def parsed_graph(graph: MultilayerGraph, path: Path) -> Parsed:
     """What a graph holds that was read without a parser, to join it with others."""
-    text = as_text(graph, "text", groups=True, presence=True)
-    index = np.array(text.nodes, dtype=object)
-    layers, source, target, weight = [], [], [], []
-    groups, present, directed = {}, {}, {}
-    for number, (name, layer) in enumerate(text.layers.items()):
-        if not layer.holds_all_nodes:
-            present[name] = index[layer.present].tolist()
-        if isinstance(layer, MembershipLayer):
-            names = [str(group) for group in layer.group_names]
-            groups[name] = Groups(
-                index[layer.node].tolist(),
-                [names[group] for group in layer.group.tolist()],
-                [] if layer.weight is None else layer.weight.tolist(),
-                all_present=layer.holds_all_nodes,
-            )
-            continue
-        directed[name] = layer.directed
-        layers.append(np.full(layer.num_edges, number))
-        source.append(layer.source.astype(np.int64))
-        target.append(layer.target.astype(np.int64))
-        given = layer.weight
-        weight.append(np.full(layer.num_edges, np.nan) if given is None else given)
-    empty = [np.zeros(0, dtype=np.int64)]
-    rows = EdgeRows(
-        list(text.layers),
-        text.nodes,
-        np.concatenate(layers or empty),
-        np.concatenate(source or empty),
-        np.concatenate(target or empty),
-        np.concatenate(weight or [np.zeros(0)]),
-        lambda row: None,
-    )
-    labels = None if text.labels is None else {n: c for n, c in zip(text.nodes, text.labels, strict=True) if c}
-    features = (
-        None
-        if graph.features is None
-        else np.asarray(graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray())
-    )
-    return Parsed(
-        [path],
-        rows,
-        nodes=text.nodes,
-        nodes_file=path,
-        layers=list(text.layers),
-        directed=directed,
-        present=present,
-        groups=groups,
-        labels=labels,
-        features=features,
-    )
+    tables = {name: table for name, table in to_tables(graph, "text").items() if table is not None}
+    edges = tables.pop("edges")
+    here = edges.get("source_layer", edges.get("layer", ()))
+    rows = RowCollector(path)
+    weights = edges.get("weight", [math.nan] * len(here))
+    columns = (here, edges.get("target_layer", here), edges["source"], edges["target"], weights)
+    for first, second, source, target, weight in zip(*columns, strict=True):
+        rows.add(between(first, second), source, target, _cell(weight) or None, None)
+    parsed = Parsed([path], rows.finish())
+    beside = {
+        name: AttributeTable(path, list(table), [list(map(_cell, row)) for row in zip(*table.values(), strict=True)])
+        for name, table in tables.items()
+    }
+    for table in beside.values():
+        table.lines = [0] * len(table.rows)
+    take_tables(parsed, beside, ReadOptions())
+    parsed.files = [path]
+    return parsed
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "" if math.isnan(value) else format_number(value)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gramme.datasets.files import cache_folder, data_folder
 from gramme.datasets.readers import nearest_edges, positive_int
-from gramme.datasets.record import Dataset, DatasetInfo, Paths
+from gramme.datasets.record import Paths
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 from gramme.io.source import read_text
@@ -141,7 +141,7 @@ def build_reinnovation(
             raise DataError(f"{table.file}: fewer than two countries have a score in {pillar!r}")
         edges = nearest_edges(scores[known, None], min(neighbours, known.size - 1))
         layers[pillar] = EdgeLayer(scores.size, *known[edges], nodes=known)
-    return MultilayerGraph(layers, nodes=table.countries, labels=table.stages, name=REINNOVATION_INFO.name)
+    return MultilayerGraph(layers, nodes=table.countries, labels=table.stages, name="reinnovation")
 
 
 def _workbook(path: str | os.PathLike[str] | None) -> Path:
@@ -151,7 +151,7 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
         if not chosen.is_file():
             raise DataError(f"there is no file {chosen}. {_NEEDED}")
         return chosen
-    folders = [folder / REINNOVATION_INFO.name for folder in (data_folder(), cache_folder()) if folder]
+    folders = [folder / "reinnovation" for folder in (data_folder(), cache_folder()) if folder]
     for folder in folders:
         tables = sorted([*folder.glob("*.xlsx"), *folder.glob("*.csv")])
         if len(tables) == 1:
@@ -170,23 +170,3 @@ _NEEDED = (
     + "), edition 2012-2013 or 2014-2015. The World Economic Forum publishes them with its "
     "Global Competitiveness Report at https://www.weforum.org/."
 )
-REINNOVATION_INFO = DatasetInfo(
-    name="reinnovation",
-    title="Reinnovation: Global Competitiveness Index by pillar",
-    description="about 144 countries, alike in 12 pillars of competitiveness; bring your own table",
-    nodes=None,
-    layers=12,
-    classes=3,
-    recipe="one layer per pillar with an edge where either country is among the other's 10 nearest by score; countries "
-    "without a score are absent from that layer. Label: stage of development as the table states it",
-    citation="K. Schwab (ed.), The Global Competitiveness Report, World Economic Forum",
-    licence="World Economic Forum, not redistributable; the table must be the user's own",
-    caveat="The paper speaks of an innovation index of 144 countries in its text and of 145 nodes in its table, and "
-    "its layers' rule is not given: 12 pillars with the stage of development fit the description, but its 18,648 edges "
-    "cannot be checked. A table that names stages in between (such as 1 to 2) has more than three classes.",
-    options={
-        "path": "the table, .xlsx (needs the extra gramme[excel]) or .csv",
-        "neighbours": "nearest countries each one is joined to in a layer (default: 10)",
-    },
-)
-REINNOVATION_DATASET = Dataset(REINNOVATION_INFO, build_reinnovation)

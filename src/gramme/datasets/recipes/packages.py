@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-from gramme.datasets.record import Dataset, DatasetInfo, Paths
+from gramme.datasets.record import Paths
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 
@@ -46,7 +46,7 @@ def build_debian(paths: Paths, *, path: str | os.PathLike[str] | None = None) ->
         group, groups = pd.factorize(pd.Index([value for some in values for value in some]))
         layers[field.lower()] = MembershipLayer(len(names), node, group, groups)
     labels = [packages[name].get(SECTION, "").rpartition("/")[2] or None for name in names]
-    return MultilayerGraph(layers, nodes=names, labels=labels, name=DEBIAN_INFO.name)
+    return MultilayerGraph(layers, nodes=names, labels=labels, name="debian")
 
 
 def _index_file(path: str | os.PathLike[str] | None) -> Path:
@@ -120,20 +120,3 @@ _NEEDED = (
     "A Packages index is needed: apt-cache dumpavail > Packages on a Debian machine, or a file "
     "dists/.../binary-amd64/Packages.xz of a mirror."
 )
-
-DEBIAN_INFO = DatasetInfo(
-    name="debian",
-    title="Debian packages by section",
-    description="some 63,000 packages, their dependencies, maintainers and tags; bring a Packages index",
-    nodes=None,
-    layers=5,
-    classes=None,
-    recipe="layers depends, recommends and suggests (alternatives included, within the index, undirected with the way "
-    "they were stated), and groups of packages with the same maintainer and with the same tag. Label: the section, "
-    "without the archive area before it",
-    citation="The Debian Project, package indices, https://www.debian.org/distrib/packages",
-    licence="facts about packages; the index is not redistributed here",
-    caveat="An index changes with every release, so figures hold for the one they were measured on.",
-    options={"path": "the index: Packages, Packages.gz or Packages.xz"},
-)
-DEBIAN_DATASET = Dataset(DEBIAN_INFO, build_debian)

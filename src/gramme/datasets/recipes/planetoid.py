@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.datasets.readers import read_integers
-from gramme.datasets.record import DataFile, Dataset, DatasetInfo, Paths, Split
+from gramme.datasets.record import Paths, Split
 from gramme.errors import FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 
@@ -258,15 +258,6 @@ CLASSES = (
     "Rule_Learning",
 )
 # The graph has no use for x and y, which are the first rows of allx and ally.
-_FILES = {
-    "allx": (257305, "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543"),
-    "ally": (47959, "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71"),
-    "tx": (148025, "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a"),
-    "ty": (28135, "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad"),
-    "graph": (59847, "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d"),
-    "test.index": (5000, "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875"),
-}
-_ADDRESS = "https://github.com/kimiyoung/planetoid/raw/master/data"
 
 
 def build_cora(paths: Paths) -> MultilayerGraph:
@@ -281,7 +272,7 @@ def build_cora(paths: Paths) -> MultilayerGraph:
         {"citations": EdgeLayer(PAPERS, *read_adjacency(paths["ind.cora.graph"]))},
         labels=[CLASSES[number] for number in classes[order]],
         features=sp.csr_array(features)[order],
-        name=CORA_INFO.name,
+        name="cora",
     )
 
 
@@ -301,24 +292,3 @@ def _test_papers(paths: Paths) -> NDArray[np.int64]:
     if np.unique(papers).size != TEST:
         raise FileFormatError("a paper is listed twice", file=path)
     return papers
-
-
-CORA_INFO = DatasetInfo(
-    name="cora",
-    title="Cora, Planetoid split",
-    description="2708 machine-learning papers and their citations, 1433 word features; topic",
-    nodes=PAPERS,
-    layers=1,
-    classes=7,
-    recipe="citations as 5,278 undirected edges; word features raw (0 or 1), sparse. Label: the topic",
-    citation="P. Sen et al., Collective Classification in Network Data, AI Magazine 29 (2008); Z. Yang, W. Cohen and "
-    "R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph Embeddings, ICML 2016",
-    licence="MIT for the repository's code; none seen for the data",
-    caveat="Not in the paper, and a single layer: here for comparison with published results on "
-    'its fixed split, official_split("cora"). One split of one graph says little about a method.',
-    files=tuple(
-        DataFile("cora", f"ind.cora.{part}", size, sha256, f"{_ADDRESS}/ind.cora.{part}", exact=True)
-        for part, (size, sha256) in _FILES.items()
-    ),
-)
-CORA_DATASET = Dataset(CORA_INFO, build_cora, split_cora)

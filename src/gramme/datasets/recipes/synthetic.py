@@ -7,37 +7,15 @@ class, else at any node. Its homophily is therefore s + (1 - s) / classes, and s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.datasets.readers import layer_signals, positive_int, shuffled_classes, streams
-from gramme.datasets.record import Dataset, DatasetInfo, Paths
+from gramme.datasets.record import Paths
 from gramme.errors import DataError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
-
-
-def _info(name: str, *, citation: str = "none: defined here", options: dict[str, str], **facts: Any) -> DatasetInfo:
-    """The record of a graph that is made up: 1000 nodes of 3 classes unless options say otherwise."""
-    usual = {"nodes": "number of nodes (default: 1000)", "classes": "number of classes, equally large (default: 3)"}
-    return DatasetInfo(
-        name=name,
-        nodes=1000,
-        classes=3,
-        citation=citation,
-        licence="none needed: generated",
-        embedded=True,
-        options=usual | options | {"random_state": "seed (default: 0)"},
-        **facts,
-    )
-
-
-_CAVEAT = (
-    "A made-up graph: good for tests of speed and for seeing whether a method finds the layers with signal, no "
-    "evidence of how it does on real data."
-)
 
 
 # Synthetic table: the membership twin of the synthetic edges, one categorical column per layer.
@@ -62,7 +40,7 @@ def build_synthetic_table(
         )
         for number, (strength, random) in enumerate(of_layers, start=1)
     }
-    return MultilayerGraph(made, labels=labels, name=SYNTHETIC_TABLE_INFO.name)
+    return MultilayerGraph(made, labels=labels, name="synthetic_table")
 
 
 def _classes(
@@ -92,23 +70,6 @@ def tied_groups(
     return chosen
 
 
-SYNTHETIC_TABLE_INFO = _info(
-    "synthetic_table",
-    title="Synthetic table of categories",
-    description="a random table of any size, each categorical column a layer with a chosen signal",
-    layers=3,
-    recipe="per column a node takes one of its class's groups with probability signal, else any "
-    "group; equal groups are joined. Label: the class",
-    caveat=_CAVEAT,
-    options={
-        "layers": "number of layers (default: one per signal)",
-        "groups": "values a column can take, at least one per class (default: 6)",
-        "signal": "one number from 0 (noise) to 1 (the group tells the class), or one per layer "
-        "(default: 0.8, 0.5, 0.0 in turn)",
-    },
-)
-
-
 def build_synthetic(
     paths: Paths,
     *,
@@ -129,7 +90,7 @@ def build_synthetic(
         f"layer {number}": EdgeLayer(nodes, *_edges(labels, classes, edges, strength, random))
         for number, (strength, random) in enumerate(of_layers, start=1)
     }
-    return MultilayerGraph(made, labels=labels, name=SYNTHETIC_INFO.name)
+    return MultilayerGraph(made, labels=labels, name="synthetic")
 
 
 def _edges(
@@ -144,25 +105,6 @@ def _edges(
     own = labels[source[inside]]
     target[inside] = by_class[starts[own] + random.integers(sizes[own])]
     return source, target
-
-
-SYNTHETIC_INFO = _info(
-    "synthetic",
-    title="Synthetic multiplex of edges",
-    description="random graphs of any size over the same classes, each layer with a chosen signal",
-    layers=3,
-    recipe="per layer nodes x degree / 2 edges from a random node to one of its class with "
-    "probability signal, else to any node; self loops and repeats are dropped. Label: the class",
-    citation="P. W. Holland, K. B. Laskey and S. Leinhardt, Stochastic blockmodels: First steps, "
-    "Social Networks 5 (1983)",
-    caveat=_CAVEAT,
-    options={
-        "layers": "number of layers (default: one per signal)",
-        "degree": "mean number of neighbours in a layer (default: 10)",
-        "signal": "one number from 0 (noise) to 1 (edges stay inside classes), or one per layer "
-        "(default: 0.8, 0.5, 0.0 in turn)",
-    },
-)
 
 
 # Synthetic coupled pair: two networks over different nodes, joined by couplings alone.
@@ -202,7 +144,7 @@ def build_synthetic_coupled(
         },
         couplings={("first", "second"): Coupling(nodes, partner, coupled)},
         labels=labels,
-        name=SYNTHETIC_COUPLED_INFO.name,
+        name="synthetic_coupled",
     )
 
 
@@ -221,25 +163,6 @@ def _partners(
         rows = np.flatnonzero(tied & (wanted == label))
         chosen[rows] = own[random.integers(own.size, size=rows.size)]
     return chosen
-
-
-SYNTHETIC_COUPLED_INFO = _info(
-    "synthetic_coupled",
-    title="Synthetic coupled pair of networks",
-    description="two random networks over different nodes, joined by couplings",
-    layers=2,
-    recipe="an edge of a node goes to its own class with probability signal, else to anybody in its "
-    "network. A node of the second network is coupled to nodes of the first, of its own class with "
-    "probability coupling_signal. Label: the class",
-    caveat="A made-up graph: it shows whether a method uses couplings, no more.",
-    options={
-        "nodes": "number of nodes, half of them in each network (default: 1000)",
-        "degree": "average number of neighbours within a network (default: 10)",
-        "couplings": "couplings of each node of the second network (default: 3)",
-        "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for each (default: 0.9)",
-        "coupling_signal": "from 0 to 1, how far couplings do (default: 1.0)",
-    },
-)
 
 
 # Synthetic heterogeneous graph: papers with authors and venues, of any size up to ten million nodes and more.
@@ -277,27 +200,5 @@ def build_synthetic_kinds(
         target="paper",
         nodes={"paper": pd.RangeIndex(nodes), "author": pd.RangeIndex(authors), "venue": pd.RangeIndex(venues)},
         labels=labels,
-        name=SYNTHETIC_KINDS_INFO.name,
+        name="synthetic_kinds",
     )
-
-
-SYNTHETIC_KINDS_INFO = _info(
-    "synthetic_kinds",
-    title="Synthetic papers, authors and venues",
-    description="random papers with authors and venues, as relations between three kinds of node",
-    layers=2,
-    recipe="authors and venues have a class each; a paper's author and venue is of its own class "
-    "with probability signal, else any. The papers are the nodes. Label: the class",
-    caveat="A made-up graph: good for tests of speed, no evidence of how a method does on real data.",
-    options={
-        "nodes": "number of papers (default: 1000)",
-        "authors": "number of authors (default: three per paper)",
-        "venues": "number of venues (default: 30)",
-        "authorships": "pairs of a paper and an author (default: ten per paper)",
-        "signal": "from 0 to 1, how far authors and venues follow the classes (default: 0.8)",
-    },
-)
-SYNTHETIC_TABLE_DATASET = Dataset(SYNTHETIC_TABLE_INFO, build_synthetic_table)
-SYNTHETIC_COUPLED_DATASET = Dataset(SYNTHETIC_COUPLED_INFO, build_synthetic_coupled)
-SYNTHETIC_KINDS_DATASET = Dataset(SYNTHETIC_KINDS_INFO, build_synthetic_kinds)
-SYNTHETIC_DATASET = Dataset(SYNTHETIC_INFO, build_synthetic)
