@@ -79,22 +79,20 @@ def checked_weights(weight: ArrayLike, size: int, what: str, named: Callable[[in
         raise DataError(f"the weights of the {what}s must be numbers: {error}") from error
     if weights.shape != (size,):
         raise DataError(f"weights of shape {weights.shape} were given for {size} {what}s")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        place = int(bad[0])
-        raise DataError(f"{named(place)} has the weight {weights[place]}; weights must be positive and finite")
-    return weights
+    return positive_numbers(weights, named)
 
 
 def positive_numbers(given: Any, named: Callable[[int], str]) -> FloatArray:
     """A column of weights as positive finite numbers, or an error that names the first row with something else."""
-    column = pd.Series(given)
-    weights = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    weights = given
+    if not isinstance(given, np.ndarray) or given.dtype != np.float64:
+        weights = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if bad.size:
         row = int(bad[0])
-        raise DataError(f"{named(row)} has the weight {plain(column.iloc[row])!r}; weights must be positive and finite")
-    return weights
+        stated = plain(pd.Series(given).iloc[row])
+        raise DataError(f"{named(row)} has the weight {stated!r}; weights must be positive and finite")
+    return weights  # type: ignore[no-any-return]
 
 
 def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] | None:

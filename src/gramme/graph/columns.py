@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from gramme._text import setting
 from gramme.errors import DataError, did_you_mean
 
-from .arrays import loose_index, plain
+from .arrays import FloatArray, loose_index, plain
 from .layer import Layer
 from .membership_layer import MembershipLayer
 from .nearest import nearest_layer
 
 # Numbers cut into groups: equal-width bins, stated edges or quantiles, with names that tell.
 Groups = tuple[NDArray[np.int64], list[str]]
-FloatArray = NDArray[np.float64]
 #: So many groups may be asked for of any column; more only where there are as many rows.
 FEW_GROUPS = 10
 DAY_NANOSECONDS = 86_400 * 10**9

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from gramme.errors import DataError
 
 from .arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     checked_weights,
@@ -303,26 +304,41 @@ class MembershipLayer(Layer):
 
     def subset(self, nodes: NDArray[np.int64]) -> MembershipLayer:
         """The memberships of the given nodes, which are numbered anew; emptied groups go."""
-        rows = self._numbered()[nodes]
-        node = np.repeat(np.arange(nodes.size), np.diff(rows.indptr))
-        return self._with(nodes.size, node, rows.data, self.present[nodes])
+        return self._of_rows(self._numbered()[nodes], self.group_names, self.present[nodes])
 
     def with_entries(self, kept: NDArray[np.bool_]) -> MembershipLayer:
         """The layer with some of its memberships and all of its nodes; emptied groups go."""
-        return self._with(self.num_nodes, self.node[kept], kept, self.present)
+        counts = np.bincount(self.node[kept], minlength=self.num_nodes)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        entries = (np.flatnonzero(kept), self.group[kept].astype(np.int32), indptr)
+        rows = sp.csr_array(entries, shape=(self.num_nodes, self.num_groups))
+        return self._of_rows(rows, self.group_names, self.present)
 
-    def _with(self, num_nodes: int, node: NDArray[Any], kept: NDArray[Any], present: Any) -> MembershipLayer:
-        """Some of the memberships, perhaps of nodes numbered anew, with all that is known of them."""
-        return MembershipLayer(
-            num_nodes,
-            node,
-            self.group[kept],
-            self.group_names,
-            weight=None if self.weight is None else self.weight[kept],
-            nodes=present,
-            features=None if self.features is None else self.features[kept],
-            feature_names=self.feature_names,
-        )
+    def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
+        """The same memberships with nodes and groups in another order, given as positions in this one."""
+        rows = self._numbered() if nodes is None else self._numbered()[nodes]
+        names = self.group_names
+        if groups is not None:
+            renumbered = np.empty(groups.size, dtype=rows.indices.dtype)
+            renumbered[groups] = np.arange(groups.size)
+            rows = sp.csr_array((rows.data, renumbered[rows.indices], rows.indptr), rows.shape)
+            rows.sort_indices()
+            names = names[groups]
+        present = self.present if nodes is None else self.present[nodes]
+        return self._of_rows(rows, names, present, self.duplicates_merged)
+
+    def _of_rows(
+        self, rows: sp.csr_array, names: pd.Index, present: BoolArray, duplicates_merged: int = 0
+    ) -> MembershipLayer:
+        """A layer of some of the memberships, whose numbers are the entries of a node by group matrix."""
+        layer = MembershipLayer.__new__(MembershipLayer)
+        layer.num_nodes = rows.shape[0]
+        layer.feature_names = self.feature_names
+        weights = None if self.weight is None else self.weight[rows.data]
+        features = None if self.features is None else frozen(self.features[rows.data])
+        layer._set(np.diff(rows.indptr), rows.indices, names, present, weights, features)
+        layer.duplicates_merged = duplicates_merged
+        return layer
 
     def _numbered(self) -> sp.csr_array:
         """The node by group matrix with the number of each membership as its value."""
@@ -331,30 +347,6 @@ class MembershipLayer(Layer):
     def _matrix(self, values: NDArray[Any]) -> sp.csr_array:
         indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
         return sp.csr_array((values, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups))
-
-    def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
-        """The same memberships with nodes and groups in another order, given as positions in this one."""
-        rows = self._numbered() if nodes is None else self._numbered()[nodes]
-        present, names = self.present, self.group_names
-        if groups is not None:
-            renumbered = np.empty(groups.size, dtype=rows.indices.dtype)
-            renumbered[groups] = np.arange(groups.size)
-            rows = sp.csr_array((rows.data, renumbered[rows.indices], rows.indptr), rows.shape)
-            rows.sort_indices()
-            names = names[groups]
-        layer = MembershipLayer.__new__(MembershipLayer)
-        layer.num_nodes = self.num_nodes
-        layer.feature_names = self.feature_names
-        layer._set(
-            np.diff(rows.indptr),
-            rows.indices,
-            names,
-            present if nodes is None else present[nodes],
-            None if self.weight is None else self.weight[rows.data],
-            None if self.features is None else frozen(self.features[rows.data]),
-        )
-        layer.duplicates_merged = self.duplicates_merged
-        return layer
 
     def members(self) -> Sequence[NDArray[np.int64]]:
         """The nodes of each group, in the order of ``group_names``."""

@@ -40,9 +40,6 @@ def nearest_layer(values: NDArray[np.float64], neighbours: int) -> EdgeLayer:
     return EdgeLayer(values.size, np.concatenate(starts or nothing), np.concatenate(ends or nothing), nodes=present)
 
 
-IntArray = NDArray[np.int64]
-
-
 def nearest_points_layer(points: NDArray[np.float64], neighbours: int) -> EdgeLayer:
     """Every node joined to the ``neighbours`` nodes with the nearest points, undirected.
 
@@ -89,7 +86,7 @@ def nearest_points_layer(points: NDArray[np.float64], neighbours: int) -> EdgeLa
     return EdgeLayer(len(points), present[source], present[goal], nodes=present)
 
 
-def _different(points: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.float64]]:
+def _different(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """For each row the number of its point, and the different points."""
     columns = [pd.factorize(points[:, place])[0] for place in range(points.shape[1])]
     codes = columns[0].astype(np.int64)

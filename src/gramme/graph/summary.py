@@ -37,41 +37,28 @@ def summarise(graph: MultilayerGraph) -> pd.DataFrame:
     if graph.labels is not None:
         codes, _ = pd.factorize(pd.Series(graph.labels, dtype=object))
         classes = codes.astype(np.int64)
-    rows: list[dict[str, Any]] = []
-    for name, layer in graph.layers.items():
-        row: dict[str, Any] = {
+    kinds = {"groups": "membership", "edges": "edges"}
+    shown = [(name, kinds[layer.made_of], layer, density(layer)) for name, layer in graph.layers.items()]
+    for (first, second), coupling in graph.couplings.items():
+        pairs = graph.layers[first].num_present * graph.layers[second].num_present
+        dense = coupling.num_edges / pairs if pairs else float("nan")
+        shown.append((coupling_layer_name(first, second, coupling), "coupling", coupling.to_layer(), dense))
+    rows = [
+        {
             "layer": name,
-            "kind": "membership" if layer.made_of == "groups" else "edges",
+            "kind": kind,
             "nodes": layer.num_present,
             "edges": layer.num_edges,
             "groups": None if layer.group_names is None else len(layer.group_names),
             "directed": layer.directed,
             "weighted": layer.weighted,
-            "density": density(layer),
+            "density": dense,
             "components": components(layer),
         }
-        if classes is not None:
-            row["homophily"] = homophily(layer, classes)
-        rows.append(row)
-    for (first, second), coupling in graph.couplings.items():
-        pairs = graph.layers[first].num_present * graph.layers[second].num_present
-        layer = coupling.to_layer()
-        row = {
-            "layer": coupling_layer_name(first, second, coupling),
-            "kind": "coupling",
-            "nodes": layer.num_present,
-            "edges": coupling.num_edges,
-            "groups": None,
-            "directed": coupling.directed,
-            "weighted": coupling.weighted,
-            "density": coupling.num_edges / pairs if pairs else float("nan"),
-            "components": components(layer),
-        }
-        if classes is not None:
-            row["homophily"] = homophily(layer, classes)
-        rows.append(row)
-    columns = [*SUMMARY, "homophily"] if classes is not None else SUMMARY
-    table = pd.DataFrame(rows, columns=["layer", *columns])
+        | ({} if classes is None else {"homophily": homophily(layer, classes)})
+        for name, kind, layer, dense in shown
+    ]
+    table = pd.DataFrame(rows, columns=["layer", *SUMMARY, *([] if classes is None else ["homophily"])])
     table["groups"] = table["groups"].astype("Int64")
     return table.set_index("layer")
 
