@@ -65,7 +65,6 @@ def give_name(handle: int, path: Path) -> None:
 
 # Names that a run takes while it writes, so that what a killed run left is known, and nothing else is touched.
 _MARKER_SECONDS = 2.0  # how long a marker may stay empty where files cannot appear whole
-_LONGEST = 100  # characters of a name that the names of marker and work repeat
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Claim:
 
 def marker_of(place: Path) -> Path:
     """The marker of a place."""
-    return place.with_name(f".{place.name[:_LONGEST]}.gramme")
+    return place.with_name(f".{place.name[:100]}.gramme")
 
 
 @contextmanager

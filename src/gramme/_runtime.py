@@ -128,8 +128,6 @@ TORCH_LOG_LEVEL = {"TORCH_CPP_LOG_LEVEL": "ERROR"}
 
 PARENT = "GRAMME_PARENT"
 """The environment variable that names who started a process of a fit."""
-WATCH_SECONDS = 1.0
-"""How often a process looks whether its parent lives."""
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +136,7 @@ def end_with(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
+            time.sleep(1)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -13,7 +13,7 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.columns import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
+from gramme.graph.columns import MAX_CATEGORIES, amounts, settled_labels, too_many
 from gramme.graph.table import LayerPlan, TablePlan, known_column
 from gramme.io.labels import with_labels
 from gramme.io.parsed import ReadOptions
@@ -208,7 +208,7 @@ def _check_labels(column: pd.Series, label: str, kind: str | None) -> None:
             "you know"
         )
     different = known.nunique()
-    if different == len(known) and different > MAX_NUMBER_CLASSES and kind != "number":
+    if different == len(known) and different > MAX_CATEGORIES and kind != "number":
         count = amounts(known) if kind is None else 0
         if count:
             raise DataError(too_many(count, len(known)))

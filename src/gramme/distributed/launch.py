@@ -34,7 +34,6 @@ RENDEZVOUS_SECONDS = float(os.environ.get("GRAMME_RENDEZVOUS_SECONDS", "120"))
 LOST_EXIT = 3
 """The exit code of a process that ended because another one is gone."""
 LOOK_SECONDS = 0.1
-LATE_SECONDS = 2.0  # for an answer of the meeting place, after the others' time is over
 
 
 class LostWorkerError(GrammeError):
@@ -112,7 +111,7 @@ def in_time(seconds: float, address: str, port: int) -> Iterator[None]:
         sys.stderr.flush()
         os._exit(LOST_EXIT)
 
-    timer = threading.Timer(seconds + LATE_SECONDS, give_up)
+    timer = threading.Timer(seconds + 2, give_up)  # 2 s for an answer after the others' time is over
     timer.daemon = True
     timer.start()
     try:

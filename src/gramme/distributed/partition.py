@@ -31,9 +31,7 @@ from gramme.ops.stacked import coupling_matrix
 
 ASSIGNMENTS = ("communities", "contiguous", "random")
 MAX_GROUP_MEMBERS = 200  # members up to which a group says who belongs together
-CLUSTERS_PER_PART = 8  # so that parts can be filled evenly
 CLUSTER_SWEEPS = 8
-MAX_PART_LOAD = 1.05  # a part's share at most, where 1 is even
 
 
 def assign(graph: MultilayerGraph, parts: int, how: str = "communities", random_state: int = 0) -> Ints:
@@ -104,10 +102,11 @@ def _by_communities(joined: sp.csr_array, nodes: int, parts: int, seed: int) -> 
     # what a node costs: half by being there, half by its edges; a group costs nothing
     weight = np.where(np.arange(count) < nodes, 0.5 + 0.5 * degree / max(degree.mean(), 1e-9), 0.0)
     random = np.random.default_rng(seed)
-    room = weight.sum() / parts * MAX_PART_LOAD
+    room = weight.sum() / parts * 1.05  # a part's share at most, where 1 is even
     cluster = np.arange(count)
     load = weight.copy()
-    most = max(weight.sum() / (parts * CLUSTERS_PER_PART), float(weight.max(initial=0)))
+    # eight clusters per part, so that parts can be filled evenly
+    most = max(weight.sum() / (8 * parts), float(weight.max(initial=0)))
     for _ in range(CLUSTER_SWEEPS):
         if not _sweep(indptr, indices, joined.data, random.permutation(count), cluster, load, weight, most):
             break

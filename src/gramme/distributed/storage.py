@@ -36,8 +36,6 @@ MANIFEST = "manifest.json"
 FORMAT = "gramme parts"
 VERSION = 2
 """The newest that is read: 2 has masks. A graph is written as the oldest version that can hold it."""
-MAX_MANIFEST_BYTES = 1 << 28
-MAX_COUNT = 1 << 48  # no graph has more nodes or edges, and sums of counts stay whole numbers of 64 bits
 
 # What a record must hold: a type, a list of one kind of entry, or a record of fields
 _LAYERS = {
@@ -110,7 +108,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; what is wrong with it is said by name."""
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
+        if path.stat().st_size > 1 << 28:
             raise ValueError("it is larger than any manifest")
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict) or record.get("format") != FORMAT:
@@ -149,7 +147,8 @@ def _check(value: Any, wanted: Any, what: str) -> None:
             raise ValueError(f"{what} is {value!r}, where a list is needed")
         for number, entry in enumerate(value):
             _check(entry, wanted[0], f"entry {number} of {what}")
-    elif type(value) is not wanted or (wanted is int and not 0 <= value <= MAX_COUNT):
+    elif type(value) is not wanted or (wanted is int and not 0 <= value <= 1 << 48):
+        # no graph has more nodes or edges, and sums of such counts stay whole numbers of 64 bits
         raise ValueError(f"{what} is {value!r}, where {wanted.__name__} is needed")
 
 

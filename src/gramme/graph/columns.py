@@ -19,10 +19,11 @@ from .layer import Layer
 from .membership_layer import MembershipLayer
 from .nearest import nearest_layer
 
+MAX_CATEGORIES = 20
+"""Different numbers, labels or dates of the calendar that may be categories; more are amounts."""
+
 # Numbers cut into groups: equal-width bins, stated edges or quantiles, with names that tell.
 Groups = tuple[NDArray[np.int64], list[str]]
-#: So many groups may be asked for of any column; more only where there are as many rows.
-FEW_GROUPS = 10
 DAY_NANOSECONDS = 86_400 * 10**9
 
 
@@ -85,7 +86,7 @@ def cut_points(
 def count_within(value: Any, least: int, what: str, rows: int) -> int:
     """How many groups or neighbours are asked for; far more than there are rows would fill the memory."""
     count = at_least(value, least, what)
-    if count > max(rows, FEW_GROUPS):
+    if count > max(rows, 10):  # ten may be asked for of any column
         raise DataError(f"{count} {what} are more than the {rows} rows; ask for fewer")
     return count
 
@@ -209,8 +210,6 @@ def _text(edge: float, digits: int) -> str:
 
 
 # Labels that are amounts, such as an income or an age: not classes, but they can be cut into classes.
-MAX_NUMBER_CLASSES = 20
-"""Different numbers that may still be classes, as in tables; more are amounts unless they count 0, 1, 2, ..."""
 LABEL_KINDS = ("class", "number")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 
@@ -222,7 +221,7 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
     """
     every = list(labels)
     different = set(every)
-    if len(different) <= MAX_NUMBER_CLASSES:
+    if len(different) <= MAX_CATEGORIES:
         return 0
     numbers = set()
     for label in different:
@@ -289,7 +288,6 @@ def _as_numbers(labels: Mapping[str, Any]) -> NDArray[np.float64]:
 # Dates as groups of the calendar: rows of the same decade, year, month or day of the week are alike.
 UNITS = ("decade", "year", "month", "weekday")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MAX_CALENDAR_GROUPS = 20
 
 
 def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArray[Any], list[str]]:
@@ -319,12 +317,11 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
 def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
     """The first of year, decade and month that makes more than two groups and not too many; None if none does."""
     for unit in ("year", "decade", "month"):
-        if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MAX_CALENDAR_GROUPS:
+        if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MAX_CATEGORIES:
             return unit
     return None
 
 
-MAX_CATEGORIES = 20
 DEFAULT_QUANTILES = 5
 MISSING = "missing"
 POLICIES = ("nobody", "group", "median", "most common")

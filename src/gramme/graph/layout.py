@@ -29,7 +29,6 @@ from .multilayer import MultilayerGraph
 Places = NDArray[np.float64]
 
 _STEPS = 100  # force steps for few nodes; a quarter of it for very many
-_SMOOTHINGS = 60  # products with the walk that make the start
 _GRAVITY = 0.25  # against a mean pull of 1
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
@@ -212,7 +211,7 @@ def _start(pull: _Pull, spread: Places) -> Places:
     inverse = _inverse(root)[:, None]
     trivial = root / np.linalg.norm(root)
     block = np.random.default_rng(0).standard_normal((count, min(4, count)))
-    for step in range(_SMOOTHINGS):
+    for step in range(60):
         block = 0.5 * (block + inverse * pull.times(inverse * block))
         block -= trivial[:, None] * (trivial @ block)
         if step % 10 == 9:

@@ -21,7 +21,7 @@ from gramme._text import setting
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
 from .arrays import as_pandas, loose_index, plain
-from .columns import POLICIES, as_numbers, column_layer, count_within, settled
+from .columns import DAY_NANOSECONDS, POLICIES, as_numbers, column_layer, count_within, settled
 from .layer import Layer
 from .multilayer import MultilayerGraph
 from .nearest import nearest_points_layer
@@ -491,7 +491,6 @@ def _numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
 
 MAX_NUMBER = 1e100
 """The largest number, whatever its sign, that is kept as a feature; squares of larger ones overflow."""
-YEAR_NANOSECONDS = 365.2425 * 86_400e9
 
 
 @dataclass(frozen=True)
@@ -547,4 +546,4 @@ def _column_numbers(column: pd.Series) -> NDArray[np.float64] | None:
     numbers, show = as_numbers(column, required=False)
     if numbers is None or pd.api.types.is_complex_dtype(column.dtype):
         return None
-    return numbers if show is None else 1970 + numbers / YEAR_NANOSECONDS
+    return numbers if show is None else 1970 + numbers / (365.2425 * DAY_NANOSECONDS)

@@ -18,9 +18,6 @@ from .layer import Layer
 from .multilayer import MultilayerGraph
 from .nearest import nearest_points_layer
 
-#: Up to so many coordinates a k-d tree finds neighbours faster than comparing all pairs.
-MAX_TREE_COORDINATES = 8
-
 
 def from_views(
     views: Any,
@@ -140,7 +137,8 @@ def _nearest(matrix: Any, neighbours: int, scale: bool) -> EdgeLayer:
             spread = points.std(axis=0)
             varies = spread > 0
             points = (points[:, varies] - points[:, varies].mean(axis=0)) / spread[varies]
-        if 0 < points.shape[1] <= MAX_TREE_COORDINATES:
+        # of few coordinates a k-d tree finds neighbours faster than comparing all pairs
+        if 0 < points.shape[1] <= 8:
             found = np.full((size, points.shape[1]), np.nan)
             found[present] = points
             return nearest_points_layer(found, neighbours)

@@ -537,7 +537,6 @@ def _equal_in_rows(indptr: Ints, weight: Floats) -> bool:
 
 
 # One step of a random walk: first order (in proportion to weight) and second order (node2vec), compiled.
-_TRIES = 100
 
 
 @compiled
@@ -599,7 +598,7 @@ def second_step(graph: WalkGraph, shift: int, node: int, came_from: int, p: floa
     if graph.indptr[row] == graph.indptr[row + 1]:
         return -1
     largest = max(1.0, 1.0 / p, 1.0 / q)
-    for _ in range(_TRIES):
+    for _ in range(100):  # then all neighbours are gone through
         other = first_step(graph, row, node, stream)
         threshold = uniform(stream) * largest
         if threshold < _bias(graph, shift, came_from, other, p, q):
@@ -961,10 +960,6 @@ def _train_multiplex_skip_gram(
 
 
 # Leiden's algorithm (``leiden.py``)
-SMALLEST_MOVE_GAIN = 1e-10
-"""Share of a node's own weight that a move to another group must gain, so that rounding moves nobody."""
-
-
 @compiled
 def move_nodes(
     starts: NDArray[Any],
@@ -1018,7 +1013,7 @@ def move_nodes(
         for column in range(columns):
             stay -= expected[node, column] * totals[own, column]
         best, gain = own, stay
-        least = SMALLEST_MOVE_GAIN * (strength + 1e-300)
+        least = 1e-10 * (strength + 1e-300)  # so that rounding moves nobody
         for place in range(number):
             label = touched[place]
             if label == own:
