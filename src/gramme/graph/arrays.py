@@ -19,9 +19,9 @@ BoolArray = NDArray[np.bool_]
 
 def smallest_int(array: NDArray[Any], largest: int) -> IntArray:
     """The array in the smallest signed type that holds -1 .. ``largest``."""
-    for kind in (np.int8, np.int16, np.int32):
-        if largest <= np.iinfo(kind).max:
-            return array.astype(kind, copy=False)
+    for int_type in (np.int8, np.int16, np.int32):
+        if largest <= np.iinfo(int_type).max:
+            return array.astype(int_type, copy=False)
     return array.astype(np.int64, copy=False)
 
 
@@ -47,10 +47,13 @@ def node_count(value: Any) -> int:
 def index_array(values: ArrayLike, size: int, what: str, kind: str = "node") -> NDArray[np.int64]:
     """Positions 0 .. size - 1 as int64, or an error that quotes the first one outside."""
     array = whole_numbers(values, what)
-    bad = np.flatnonzero((array < 0) | (array >= size))
-    if bad.size:
+    outside_positions = np.flatnonzero((array < 0) | (array >= size))
+    if outside_positions.size:
         range_of = f"are numbered from 0 to {size - 1}" if size else "are none"
-        raise DataError(f"{what}: {array[bad[0]]} at position {bad[0]} is not a {kind}; the {kind}s {range_of}")
+        raise DataError(
+            f"{what}: {array[outside_positions[0]]} at position {outside_positions[0]} is "
+            f"not a {kind}; the {kind}s {range_of}"
+        )
     return array.astype(np.int64, copy=False)
 
 
@@ -65,8 +68,8 @@ def whole_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     # Python integers beyond 64 bits make an object array, whose comparisons are exact
-    beyond = array.dtype == object and all(type(value) is int for value in array)
-    if not beyond and not np.issubdtype(array.dtype, np.integer):
+    beyond_64_bits = array.dtype == object and all(type(value) is int for value in array)
+    if not beyond_64_bits and not np.issubdtype(array.dtype, np.integer):
         raise DataError(f"{what} must be whole numbers, not {array.dtype}")
     return array
 
@@ -87,11 +90,11 @@ def positive_numbers(given: Any, named: Callable[[int], str]) -> FloatArray:
     weights = given
     if not isinstance(given, np.ndarray) or given.dtype != np.float64:
         weights = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        row = int(bad[0])
-        stated = plain(pd.Series(given).iloc[row])
-        raise DataError(f"{named(row)} has the weight {stated!r}; weights must be positive and finite")
+    bad_rows = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad_rows.size:
+        bad_row = int(bad_rows[0])
+        stated_weight = plain(pd.Series(given).iloc[bad_row])
+        raise DataError(f"{named(bad_row)} has the weight {stated_weight!r}; weights must be positive and finite")
     return weights  # type: ignore[no-any-return]
 
 
@@ -99,15 +102,17 @@ def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] 
     """A distinct name for each column of features, or None where they have none."""
     if names is None:
         return None
-    found = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
+    given_names = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in given_names):
         raise DataError(f"feature_names must be texts, not {names!r}")
-    if len(found) != columns:
-        raise DataError(f"{len(found)} feature_names were given for {columns} columns of features")
-    if len(set(found)) < len(found):
-        double = next(name for place, name in enumerate(found) if name in found[:place])
-        raise DataError(f"two features have the name {double!r}; names must differ")
-    return found
+    if len(given_names) != columns:
+        raise DataError(f"{len(given_names)} feature_names were given for {columns} columns of features")
+    if len(set(given_names)) < len(given_names):
+        repeated_name = next(
+            name for name_position, name in enumerate(given_names) if name in given_names[:name_position]
+        )
+        raise DataError(f"two features have the name {repeated_name!r}; names must differ")
+    return given_names
 
 
 def is_missing(value: object) -> bool:
@@ -132,10 +137,10 @@ def plain_list(values: Any) -> list[Any]:
     own_way = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
     if isinstance(values, own_way) or not hasattr(values, "__array__"):
         return [plain(value) for value in values]
-    array = np.asarray(values)
-    if array.dtype.kind in "mM":
-        return list(pd.Index(array).astype(object))
-    return [plain(value) for value in array.tolist()]
+    as_array = np.asarray(values)
+    if as_array.dtype.kind in "mM":
+        return list(pd.Index(as_array).astype(object))
+    return [plain(value) for value in as_array.tolist()]
 
 
 def loose_index(names: Iterable[Any]) -> pd.Index:
@@ -148,41 +153,41 @@ def loose_index(names: Iterable[Any]) -> pd.Index:
         and np.issubdtype(names.dtype, np.integer)
     ):
         return pd.Index(names).rename(None)
-    listed = plain_list(names)
-    if listed and all(type(name) is int for name in listed):
+    listed_names = plain_list(names)
+    if listed_names and all(type(name) is int for name in listed_names):
         try:
-            return pd.Index(np.array(listed, dtype=np.int64))
+            return pd.Index(np.array(listed_names, dtype=np.int64))
         except OverflowError:
             pass  # names beyond 64 bits stay Python integers
-    return pd.Index(object_array(listed), dtype=object, tupleize_cols=False)
+    return pd.Index(object_array(listed_names), dtype=object, tupleize_cols=False)
 
 
 def name_index(names: Iterable[Any] | None, size: int | None = None, what: str = "node") -> pd.Index:
     """Names as a pandas index: unique, none missing; 0, 1, 2, ... if none are given."""
     if names is None:
         return pd.RangeIndex(0 if size is None else size)
-    index = loose_index(names)
-    if size is not None and len(index) != size:
-        raise DataError(f"{len(index)} {what} names were given for {size} {what}s")
-    if index.dtype == object and index.hasnans:
-        position = int(np.flatnonzero(index.isna())[0])
-        raise DataError(f"the {what} at position {position} has no name")
+    checked_index = loose_index(names)
+    if size is not None and len(checked_index) != size:
+        raise DataError(f"{len(checked_index)} {what} names were given for {size} {what}s")
+    if checked_index.dtype == object and checked_index.hasnans:
+        missing_position = int(np.flatnonzero(checked_index.isna())[0])
+        raise DataError(f"the {what} at position {missing_position} has no name")
     try:
-        unique = index.is_unique
+        all_unique = checked_index.is_unique
     except TypeError as error:
         raise DataError(f"a {what} name must be hashable: {error}") from error
-    if not unique:
-        double = plain(index[index.duplicated()][0])
-        raise DataError(f"two {what}s have the name {double!r}; names must differ")
-    return index
+    if not all_unique:
+        repeated_name = plain(checked_index[checked_index.duplicated()][0])
+        raise DataError(f"two {what}s have the name {repeated_name!r}; names must differ")
+    return checked_index
 
 
 def object_array(values: list[Any]) -> NDArray[np.object_]:
     """A one-dimensional object array, also of values that are sequences themselves."""
-    array = np.empty(len(values), dtype=object)
+    objects_made = np.empty(len(values), dtype=object)
     for position, value in enumerate(values):
-        array[position] = value
-    return array
+        objects_made[position] = value
+    return objects_made
 
 
 def same_values(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
@@ -203,7 +208,7 @@ def as_pandas(table: Any) -> Any:
     """A pandas frame for a polars one; anything else as it is."""
     if type(table).__module__.partition(".")[0] != "polars" or not hasattr(table, "to_dict"):
         return table
-    return pd.DataFrame({name: column.to_list() for name, column in table.to_dict().items()})
+    return pd.DataFrame({column_name: column.to_list() for column_name, column in table.to_dict().items()})
 
 
 # Objects that do not change once they are made, so that models may share and remember them.
@@ -218,7 +223,11 @@ class Frozen:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls._declared = frozenset(name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()))
+        cls._declared = frozenset(
+            attribute_name
+            for base_class in cls.__mro__
+            for attribute_name in vars(base_class).get("__annotations__", ())
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, name) or not (name.startswith("_") or name in self._declared):
@@ -239,8 +248,10 @@ class Frozen:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        declared = self._declared
-        return {name: value for name, value in self.__dict__.items() if name in declared}
+        declared_names = self._declared
+        return {
+            attribute_name: value for attribute_name, value in self.__dict__.items() if attribute_name in declared_names
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for value in state.values():

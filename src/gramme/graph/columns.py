@@ -42,12 +42,12 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
         raise DataError(f"bins must be a whole number or a list of edges, not {bins!r}")
     if (np.diff(edges) <= 0).any():
         raise DataError(f"the edges of bins must rise, unlike {bins!r}")
-    codes = np.searchsorted(edges, values, side="right").astype(np.int64)
-    codes[np.isnan(values)] = -1
-    texts = _texts(edges, show)
-    inner = _names(edges, texts)
-    last = f"above {_texts(edges[-2:-1], show)[0]}" if _alone(edges[-2:]) else f"{texts[-1]} and above"
-    return codes, [f"below {texts[0]}", *inner, last]
+    bin_codes = np.searchsorted(edges, values, side="right").astype(np.int64)
+    bin_codes[np.isnan(values)] = -1
+    edge_texts = _texts(edges, show)
+    inner_names = _names(edges, edge_texts)
+    last_name = f"above {_texts(edges[-2:-1], show)[0]}" if _alone(edges[-2:]) else f"{edge_texts[-1]} and above"
+    return bin_codes, [f"below {edge_texts[0]}", *inner_names, last_name]
 
 
 def quantile_groups(
@@ -57,10 +57,10 @@ def quantile_groups(
 
     With ``frequent_alone``, a number whose share would fill a group is one by itself.
     """
-    cuts = _chosen_cuts(values, "quantiles", quantiles, show, frequent_alone)
+    cut_values = _chosen_cuts(values, "quantiles", quantiles, show, frequent_alone)
     if np.isnan(values).all():
         return np.full(values.size, -1, dtype=np.int64), []
-    return _cut(values, cuts, show)
+    return _cut(values, cut_values, show)
 
 
 def cut_points(
@@ -71,30 +71,30 @@ def cut_points(
     For a count of equal-width ``bins`` or of ``quantiles``; :func:`stated_bins` takes the result. Empty where all
     numbers are missing. ``frequent_alone`` as for :func:`quantile_groups`.
     """
-    cuts = _chosen_cuts(values, way, choice, show, frequent_alone)
-    known = values[~np.isnan(values)]
-    if not known.size:
+    cut_values = _chosen_cuts(values, way, choice, show, frequent_alone)
+    known_values = values[~np.isnan(values)]
+    if not known_values.size:
         return []
-    inside = _inside(cuts, float(known.min()), float(known.max()))
+    inner_cuts = _inside(cut_values, float(known_values.min()), float(known_values.max()))
     if frequent_alone:  # a later table may have numbers beyond a frequent one that is the least or largest here
-        inside = np.union1d(inside, cuts[np.isin(cuts, known)])
-        inside = np.union1d(inside, cuts[np.isin(np.nextafter(cuts, -np.inf), inside)])
-    found: list[float] = (inside if inside.size else known[:1]).tolist()
-    return found
+        inner_cuts = np.union1d(inner_cuts, cut_values[np.isin(cut_values, known_values)])
+        inner_cuts = np.union1d(inner_cuts, cut_values[np.isin(np.nextafter(cut_values, -np.inf), inner_cuts)])
+    cut_list: list[float] = (inner_cuts if inner_cuts.size else known_values[:1]).tolist()
+    return cut_list
 
 
 def count_within(value: Any, least: int, what: str, rows: int) -> int:
     """How many groups or neighbours are asked for; far more than there are rows would fill the memory."""
-    count = at_least(value, least, what)
-    if count > max(rows, 10):  # ten may be asked for of any column
-        raise DataError(f"{count} {what} are more than the {rows} rows; ask for fewer")
-    return count
+    asked_count = at_least(value, least, what)
+    if asked_count > max(rows, 10):  # ten may be asked for of any column
+        raise DataError(f"{asked_count} {what} are more than the {rows} rows; ask for fewer")
+    return asked_count
 
 
 def at_least(value: Any, least: int, what: str) -> int:
     """A whole number of at least ``least``, or an error that quotes what was given."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or value < least:
         raise DataError(f"{what} must be a whole number of at least {least}, not {value!r}")
     return int(value)
 
@@ -109,20 +109,24 @@ def _chosen_cuts(
     values: FloatArray, way: str, choice: Any, show: Callable[[Any], str] | None, frequent_alone: bool = False
 ) -> FloatArray:
     """Cuts between so many bins of equal width or groups of about equal size; those between days at midnight."""
-    count = count_within(choice, 2, way, values.size)
-    known = values[~np.isnan(values)]
-    if not known.size:
-        return known
-    cuts: FloatArray
+    group_count = count_within(choice, 2, way, values.size)
+    known_values = values[~np.isnan(values)]
+    if not known_values.size:
+        return known_values
+    cut_values: FloatArray
     if way == "bins":
-        share = np.arange(1, count) / count
+        width_shares = np.arange(1, group_count) / group_count
         # not low + share * (high - low), which overflows between very large numbers
-        cuts = known.min() * (1 - share) + known.max() * share
+        cut_values = known_values.min() * (1 - width_shares) + known_values.max() * width_shares
     else:
-        cuts = frequent_and_others(known, count) if frequent_alone else _equal_sizes(known, count)
-    if show is show_time and not (known % DAY_NANOSECONDS).any():  # which parts the same days and reads better
-        cuts = np.ceil(cuts / DAY_NANOSECONDS) * DAY_NANOSECONDS
-    return cuts
+        cut_values = (
+            frequent_and_others(known_values, group_count)
+            if frequent_alone
+            else _equal_sizes(known_values, group_count)
+        )
+    if show is show_time and not (known_values % DAY_NANOSECONDS).any():  # which parts the same days and reads better
+        cut_values = np.ceil(cut_values / DAY_NANOSECONDS) * DAY_NANOSECONDS
+    return cut_values
 
 
 def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
@@ -131,40 +135,44 @@ def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
 
 def frequent_and_others(known: FloatArray, count: int) -> FloatArray:
     """Cuts around each number that as many rows have as a group should, and between the others."""
-    different, times = np.unique(known, return_counts=True)
-    frequent = different[times * count >= known.size] if different.size > count else different[:0]
-    if not frequent.size:
+    distinct_values, value_counts = np.unique(known, return_counts=True)
+    frequent_values = (
+        distinct_values[value_counts * count >= known.size] if distinct_values.size > count else distinct_values[:0]
+    )
+    if not frequent_values.size:
         return _equal_sizes(known, count)
-    others = np.sort(known[~np.isin(known, frequent)])
-    groups = max(count - frequent.size, 2)
-    cuts = _equal_sizes(others, groups) if others.size else others
+    other_values = np.sort(known[~np.isin(known, frequent_values)])
+    other_groups = max(count - frequent_values.size, 2)
+    cut_values = _equal_sizes(other_values, other_groups) if other_values.size else other_values
     # a cut close to a frequent number would leave a group of very few between them
-    between = np.searchsorted(others, cuts)[:, None] - np.searchsorted(others, frequent)
-    cuts = cuts[(np.abs(between) >= others.size / (2 * groups)).all(axis=1)]
-    return np.unique(np.concatenate([frequent, np.nextafter(frequent, np.inf), cuts]))
+    values_between = np.searchsorted(other_values, cut_values)[:, None] - np.searchsorted(other_values, frequent_values)
+    cut_values = cut_values[(np.abs(values_between) >= other_values.size / (2 * other_groups)).all(axis=1)]
+    return np.unique(np.concatenate([frequent_values, np.nextafter(frequent_values, np.inf), cut_values]))
 
 
 def _inside(cuts: FloatArray, low: float, high: float) -> FloatArray:
     """The different cuts that part some numbers from others."""
-    inside = np.unique(cuts)
-    return inside[(inside > low) & (inside <= high)]
+    inner_cuts = np.unique(cuts)
+    return inner_cuts[(inner_cuts > low) & (inner_cuts <= high)]
 
 
 def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None) -> Groups:
     """Groups between the smallest number, the cuts and the largest number."""
-    known = values[~np.isnan(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    inside = _inside(cuts, low, high)
-    codes = np.searchsorted(inside, values, side="right").astype(np.int64)
-    codes[np.isnan(values)] = -1
+    known_values = values[~np.isnan(values)]
+    lowest_value, highest_value = (
+        (float(known_values.min()), float(known_values.max())) if known_values.size else (0.0, 0.0)
+    )
+    inner_cuts = _inside(cuts, lowest_value, highest_value)
+    bin_codes = np.searchsorted(inner_cuts, values, side="right").astype(np.int64)
+    bin_codes[np.isnan(values)] = -1
     # The largest number may be a cut itself; then the last group holds it alone
-    edges = np.concatenate([[low], inside, [high]])
-    names = _names(edges, _texts(edges, show))
-    if names[-1].endswith(")"):
-        names[-1] = names[-1][:-1] + "]"
-    if high > low and np.nextafter(high, np.inf) in cuts:  # the largest number, by itself
-        names[-1] = _texts(edges[-1:], show)[0]
-    return codes, names
+    bin_edges = np.concatenate([[lowest_value], inner_cuts, [highest_value]])
+    bin_names = _names(bin_edges, _texts(bin_edges, show))
+    if bin_names[-1].endswith(")"):
+        bin_names[-1] = bin_names[-1][:-1] + "]"
+    if highest_value > lowest_value and np.nextafter(highest_value, np.inf) in cuts:  # the largest number, by itself
+        bin_names[-1] = _texts(bin_edges[-1:], show)[0]
+    return bin_codes, bin_names
 
 
 def _alone(ends: FloatArray) -> bool:
@@ -174,39 +182,39 @@ def _alone(ends: FloatArray) -> bool:
 
 def _names(edges: FloatArray, texts: list[str]) -> list[str]:
     """The names of the groups between edges: "[18, 35)", "above 0" after a group of 0 alone, "0" for that group."""
-    names = []
-    for place, (low, high) in enumerate(pairwise(texts)):
-        if _alone(edges[place : place + 2]):
-            names.append(low)
-        elif place and _alone(edges[place - 1 : place + 1]):
-            names.append(f"({texts[place - 1]}, {high})")
+    bin_names = []
+    for bin_number, (low, high) in enumerate(pairwise(texts)):
+        if _alone(edges[bin_number : bin_number + 2]):
+            bin_names.append(low)
+        elif bin_number and _alone(edges[bin_number - 1 : bin_number + 1]):
+            bin_names.append(f"({texts[bin_number - 1]}, {high})")
         else:
-            names.append(f"[{low}, {high})")
-    return names
+            bin_names.append(f"[{low}, {high})")
+    return bin_names
 
 
 def _texts(edges: FloatArray, show: Callable[[Any], str] | None) -> list[str]:
     """Edges as text with as few digits as keep different edges apart."""
     if show is not None:
-        texts = [show(edge) for edge in edges]
-        if len(set(texts)) == np.unique(edges).size:
-            return texts
+        edge_texts = [show(edge) for edge in edges]
+        if len(set(edge_texts)) == np.unique(edges).size:
+            return edge_texts
     for digits in (4, 6, 9, 12, 17):
-        texts = [_text(edge, digits) for edge in edges.tolist()]
-        if len(set(texts)) == np.unique(edges).size:
+        edge_texts = [_text(edge, digits) for edge in edges.tolist()]
+        if len(set(edge_texts)) == np.unique(edges).size:
             break
-    return texts
+    return edge_texts
 
 
 def _text(edge: float, digits: int) -> str:
     """A number with so many digits, and at least those before its point: 14351, not 1.435e+04."""
-    text = f"{edge:.{digits}g}"
+    edge_text = f"{edge:.{digits}g}"
     if abs(edge) < 1e15:
         if edge.is_integer():
             return str(int(edge))
-        if "e+" in text:
+        if "e+" in edge_text:
             return f"{edge:.0f}"
-    return text
+    return edge_text
 
 
 # Labels that are amounts, such as an income or an age: not classes, but they can be cut into classes.
@@ -219,22 +227,22 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
 
     Numbers that are just 0, 1, ..., k or 1, 2, ..., k and repeat are codes of classes, however many.
     """
-    every = list(labels)
-    different = set(every)
-    if len(different) <= MAX_CATEGORIES:
+    all_labels = list(labels)
+    distinct_labels = set(all_labels)
+    if len(distinct_labels) <= MAX_CATEGORIES:
         return 0
     numbers = set()
-    for label in different:
+    for label in distinct_labels:
         if isinstance(label, (bool, np.bool_)):
             return 0
-        spelled = text and isinstance(label, str) and _NUMBER.match(label.strip())
-        if spelled or isinstance(label, (int, float, np.number)):
+        is_spelled = text and isinstance(label, str) and _NUMBER.match(label.strip())
+        if is_spelled or isinstance(label, (int, float, np.number)):
             numbers.add(float(label))
         else:
             return 0
-    repeated = len(every) > 1.5 * len(different)
-    codes = repeated and any(numbers == set(map(float, range(k, k + len(numbers)))) for k in (0, 1))
-    return 0 if codes else len(different)
+    labels_repeat = len(all_labels) > 1.5 * len(distinct_labels)
+    are_codes = labels_repeat and any(numbers == set(map(float, range(k, k + len(numbers)))) for k in (0, 1))
+    return 0 if are_codes else len(distinct_labels)
 
 
 def settled_labels(
@@ -243,20 +251,22 @@ def settled_labels(
     """The labels by node as classes or numbers; amounts are refused unless an option says what to do with them."""
     if kind is not None and kind not in LABEL_KINDS:
         raise DataError(f"{setting('label_kind')} must be 'class' or 'number', not {kind!r}")
-    if sum(one is not None for one in (kind, bins, edges)) > 1:
-        names = [setting(name) for name in ("label_kind", "label_bins", "label_edges")]
-        raise DataError(f"say one of {names[0]}, {names[1]} and {names[2]}")
+    if sum(choice_given is not None for choice_given in (kind, bins, edges)) > 1:
+        option_names = [setting(option_name) for option_name in ("label_kind", "label_bins", "label_edges")]
+        raise DataError(f"say one of {option_names[0]}, {option_names[1]} and {option_names[2]}")
     if kind == "class":
         return dict(labels)
     if kind == "number" or bins is not None or edges is not None:
         numbers = _as_numbers(labels)
         if kind == "number":
             return dict(zip(labels, numbers.tolist(), strict=True))
-        codes, names = quantile_groups(numbers, bins) if edges is None else stated_bins(numbers, list(edges))
-        return {node: names[code] for node, code in zip(labels, codes.tolist(), strict=True)}
-    count = amounts(labels.values())
-    if count:
-        raise DataError(too_many(count, len(labels)))
+        label_codes, option_names = (
+            quantile_groups(numbers, bins) if edges is None else stated_bins(numbers, list(edges))
+        )
+        return {node: option_names[code] for node, code in zip(labels, label_codes.tolist(), strict=True)}
+    amount_count = amounts(labels.values())
+    if amount_count:
+        raise DataError(too_many(amount_count, len(labels)))
     return dict(labels)
 
 
@@ -271,18 +281,18 @@ def too_many(count: int, total: int) -> str:
 
 
 def _as_numbers(labels: Mapping[str, Any]) -> NDArray[np.float64]:
-    numbers = np.empty(len(labels))
-    for place, (node, label) in enumerate(labels.items()):
+    label_numbers = np.empty(len(labels))
+    for label_position, (node, label) in enumerate(labels.items()):
         try:
-            numbers[place] = float(str(label).strip().replace(",", "."))
+            label_numbers[label_position] = float(str(label).strip().replace(",", "."))
         except ValueError:
-            numbers[place] = np.nan
-        if not np.isfinite(numbers[place]):
+            label_numbers[label_position] = np.nan
+        if not np.isfinite(label_numbers[label_position]):
             raise DataError(
                 f"the label {label!r} of {node!r} is not a number; if it means 'not known', add "
                 f"{setting('missing', [label])}"
             )
-    return numbers
+    return label_numbers
 
 
 # Dates as groups of the calendar: rows of the same decade, year, month or day of the week are alike.
@@ -294,13 +304,13 @@ def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArra
     """The group of each moment, -1 for NaN, and the groups' names in order."""
     if unit not in UNITS:
         raise DataError(f"dates are grouped by decade, year, month or weekday; {did_you_mean(str(unit), UNITS)}")
-    known = ~np.isnan(nanoseconds)
-    moments = pd.DatetimeIndex(nanoseconds[known].astype(np.int64))
-    number, show = _numbered(moments, unit)
-    different, found = np.unique(number.to_numpy(), return_inverse=True)
-    codes = np.full(nanoseconds.size, -1, dtype=np.int64)
-    codes[known] = found
-    return codes, [show(int(value)) for value in different]
+    is_known = ~np.isnan(nanoseconds)
+    moments = pd.DatetimeIndex(nanoseconds[is_known].astype(np.int64))
+    group_numbers, name_of = _numbered(moments, unit)
+    distinct_numbers, known_codes = np.unique(group_numbers.to_numpy(), return_inverse=True)
+    date_codes = np.full(nanoseconds.size, -1, dtype=np.int64)
+    date_codes[is_known] = known_codes
+    return date_codes, [name_of(int(group_number)) for group_number in distinct_numbers]
 
 
 def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[[int], str]]:
@@ -336,13 +346,17 @@ def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, 
     if way == "categories":
         return _grouped(*_named_by_text(column), missing)
     numbers, show = as_numbers(column, required=way is not None)
-    usual, usual_choice = _usual_way(numbers, show)
-    if numbers is None or (way is None and usual == "categories"):
-        codes, names = _factorized(column)
-        return _grouped(codes, names if numbers is None else [int(value) for value in names], missing)
+    usual_way, usual_choice = _usual_way(numbers, show)
+    if numbers is None or (way is None and usual_way == "categories"):
+        value_codes, value_names = _factorized(column)
+        return _grouped(
+            value_codes,
+            value_names if numbers is None else [int(category_value) for category_value in value_names],
+            missing,
+        )
     frequent_alone = way is None
     if way is None:
-        way, choice = usual, usual_choice
+        way, choice = usual_way, usual_choice
     if way == "dates":
         if show is None:
             raise DataError("this is no column of dates")
@@ -353,7 +367,7 @@ def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, 
         if show is not None and not isinstance(choice, int):
             try:
                 # one by one: of several texts at once pandas wants all with parts of a second, or none
-                choice = pd.DatetimeIndex([pd.Timestamp(edge) for edge in choice]).as_unit("ns").asi8
+                choice = pd.DatetimeIndex([pd.Timestamp(date_edge) for date_edge in choice]).as_unit("ns").asi8
             except (TypeError, ValueError, OverflowError) as error:
                 raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
         return _grouped(*stated_bins(numbers, choice, show), missing)
@@ -365,12 +379,14 @@ def _usual_way(numbers: FloatArray | None, show: Callable[[Any], str] | None) ->
     if numbers is None:
         return "categories", None
     if show is not None:
-        unit = usual_unit(numbers)
-        return ("quantiles", DEFAULT_QUANTILES) if unit is None else ("dates", unit)
-    found = pd.unique(numbers[~np.isnan(numbers)])
+        date_unit = usual_unit(numbers)
+        return ("quantiles", DEFAULT_QUANTILES) if date_unit is None else ("dates", date_unit)
+    distinct_numbers = pd.unique(numbers[~np.isnan(numbers)])
     # few whole numbers are codes of something, not amounts; with gaps they arrive as floats
-    few = len(found) <= MAX_CATEGORIES and bool((found == np.floor(found)).all())
-    return ("categories", None) if few else ("quantiles", DEFAULT_QUANTILES)
+    are_categories = len(distinct_numbers) <= MAX_CATEGORIES and bool(
+        (distinct_numbers == np.floor(distinct_numbers)).all()
+    )
+    return ("categories", None) if are_categories else ("quantiles", DEFAULT_QUANTILES)
 
 
 def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tuple[str, Any]:
@@ -395,68 +411,70 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
         return way, count_within(choice, 1, "knn", len(column))
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(numbers, way, choice, show, frequent_alone=frequent_alone)
-    if not edges:
+    bin_edges = cut_points(numbers, way, choice, show, frequent_alone=frequent_alone)
+    if not bin_edges:
         return "categories", None
     if show is not None:
-        return "bins", [pd.Timestamp(int(edge)).isoformat() for edge in edges]
-    return "bins", edges
+        return "bins", [pd.Timestamp(int(edge)).isoformat() for edge in bin_edges]
+    return "bins", bin_edges
 
 
 def as_numbers(column: pd.Series, *, required: bool) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
     """The column as float64 with NaN for missing, and how to show an edge; None for categories."""
-    kind = column.dtype
-    gaps = column.isna().to_numpy()
-    if pd.api.types.is_datetime64_any_dtype(kind):
-        moments = column.dt.tz_convert(None) if isinstance(kind, pd.DatetimeTZDtype) else column
+    column_type = column.dtype
+    is_missing = column.isna().to_numpy()
+    if pd.api.types.is_datetime64_any_dtype(column_type):
+        moments = column.dt.tz_convert(None) if isinstance(column_type, pd.DatetimeTZDtype) else column
         try:
             nanoseconds = moments.astype("datetime64[ns]").to_numpy().astype(np.int64)
         except pd.errors.OutOfBoundsDatetime:
             raise DataError("a date is before 1678 or after 2261; make it missing") from None
-        return np.where(gaps, np.nan, nanoseconds.astype(np.float64)), show_time
-    number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if isinstance(kind, np.dtype) and kind.kind == "O":
-        inferred = pd.api.types.infer_dtype(column, skipna=True)
-        number = inferred in ("integer", "floating", "mixed-integer-float", "decimal")
-    if not number and not required:
+        return np.where(is_missing, np.nan, nanoseconds.astype(np.float64)), show_time
+    is_number = pd.api.types.is_numeric_dtype(column_type) and not pd.api.types.is_bool_dtype(column_type)
+    if isinstance(column_type, np.dtype) and column_type.kind == "O":
+        inferred_type = pd.api.types.infer_dtype(column, skipna=True)
+        is_number = inferred_type in ("integer", "floating", "mixed-integer-float", "decimal")
+    if not is_number and not required:
         return None, None
-    if pd.api.types.is_complex_dtype(kind):
+    if pd.api.types.is_complex_dtype(column_type):
         raise DataError("complex numbers have no order, so they make no groups")
-    if isinstance(kind, pd.CategoricalDtype):
+    if isinstance(column_type, pd.CategoricalDtype):
         column = column.astype(object)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isinf(values) | (np.isnan(values) & ~gaps)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{plain(column.iloc[row])!r} in row {row + 1} is not a finite number")
+    not_finite = np.isinf(values) | (np.isnan(values) & ~is_missing)
+    if not_finite.any():
+        wrong_row = int(np.flatnonzero(not_finite)[0])
+        raise DataError(f"{plain(column.iloc[wrong_row])!r} in row {wrong_row + 1} is not a finite number")
     return values, None
 
 
 def _filled(column: pd.Series, missing: str) -> pd.Series:
     """The column with a value of its own in the gaps, so that filling makes no new group."""
-    known = column[column.notna()]
-    if not len(known):
+    known_cells = column[column.notna()]
+    if not len(known_cells):
         raise DataError(f"missing={missing!r} needs at least one value that is not missing")
     if missing == "median":
-        numbers, _ = as_numbers(known, required=False)
+        numbers, _ = as_numbers(known_cells, required=False)
         if numbers is None:
             raise DataError("missing='median' needs numbers; this is text or categories")
-        value = known.iloc[int(np.argsort(numbers, kind="stable")[(len(known) - 1) // 2])]
+        fill_value = known_cells.iloc[int(np.argsort(numbers, kind="stable")[(len(known_cells) - 1) // 2])]
     else:
-        codes, found = _factorized(known)
-        value = found[int(np.bincount(codes).argmax())]
-    return column.fillna(value)
+        value_codes, distinct_values = _factorized(known_cells)
+        fill_value = distinct_values[int(np.bincount(value_codes).argmax())]
+    return column.fillna(fill_value)
 
 
 def _named_by_text(column: pd.Series) -> tuple[NDArray[Any], list[str]]:
     """Categories that have the same name whether 1 arrives as a whole number, as 1.0 or as text."""
-    codes, found = _factorized(column)
-    texts = [
+    value_codes, distinct_values = _factorized(column)
+    value_texts = [
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in (plain(value) for value in found)
+        for value in (plain(value) for value in distinct_values)
     ]
-    merged, names = pd.factorize(np.array(texts, dtype=object))
-    return np.where(codes < 0, -1, merged[codes]) if len(texts) else codes, list(names)
+    merged_codes, distinct_names = pd.factorize(np.array(value_texts, dtype=object))
+    return np.where(value_codes < 0, -1, merged_codes[value_codes]) if len(value_texts) else value_codes, list(
+        distinct_names
+    )
 
 
 def _factorized(column: pd.Series) -> tuple[NDArray[Any], Any]:
@@ -471,25 +489,25 @@ def _several_values(column: pd.Series, separator: Any, missing: str) -> Membersh
         raise DataError(f"separator must be text such as ';', not {separator!r}")
     if missing not in ("nobody", "group"):
         raise DataError(f"missing={missing!r} is not for cells with several values")
-    rows: list[int] = []
-    values: list[str] = []
-    gaps = column.isna().tolist()
+    member_rows: list[int] = []
+    member_values: list[str] = []
+    is_missing = column.isna().tolist()
     for row, cell in enumerate(column.astype(object)):
-        parts = [] if gaps[row] else [part.strip() for part in str(cell).split(separator)]
-        parts = [part for part in parts if part]
-        if not parts and missing == "group":
-            parts = [MISSING]
-        rows.extend([row] * len(parts))
-        values.extend(parts)
-    codes, names = pd.factorize(np.array(values, dtype=object))
-    return MembershipLayer(len(column), np.array(rows, dtype=np.int64), codes, names)
+        cell_values = [] if is_missing[row] else [cell_value.strip() for cell_value in str(cell).split(separator)]
+        cell_values = [cell_value for cell_value in cell_values if cell_value]
+        if not cell_values and missing == "group":
+            cell_values = [MISSING]
+        member_rows.extend([row] * len(cell_values))
+        member_values.extend(cell_values)
+    group_codes, group_names = pd.factorize(np.array(member_values, dtype=object))
+    return MembershipLayer(len(column), np.array(member_rows, dtype=np.int64), group_codes, group_names)
 
 
 def _grouped(codes: NDArray[Any], names: Iterable[Any], missing: str) -> MembershipLayer:
-    index = loose_index(names)
+    group_names = loose_index(names)
     if missing == "group" and (codes < 0).any():
-        place = int(index.get_indexer(pd.Index([MISSING], dtype=object))[0])
-        if place < 0:
-            place, index = len(index), loose_index([*index, MISSING])
-        codes = np.where(codes < 0, place, codes)
-    return MembershipLayer.from_codes(codes, index)
+        missing_code = int(group_names.get_indexer(pd.Index([MISSING], dtype=object))[0])
+        if missing_code < 0:
+            missing_code, group_names = len(group_names), loose_index([*group_names, MISSING])
+        codes = np.where(codes < 0, missing_code, codes)
+    return MembershipLayer.from_codes(codes, group_names)

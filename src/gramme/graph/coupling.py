@@ -110,14 +110,18 @@ class Coupling(Frozen):
 
     def subset(self, nodes: NDArray[np.int64]) -> Coupling:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        renumbered, kept = edges_among(self, nodes)
-        ends = renumbered[self.source[kept]], renumbered[self.target[kept]]
-        return Coupling(nodes.size, *ends, None if self.weight is None else self.weight[kept], directed=self.directed)
+        renumbered, kept_edges = edges_among(self, nodes)
+        new_ends = renumbered[self.source[kept_edges]], renumbered[self.target[kept_edges]]
+        return Coupling(
+            nodes.size, *new_ends, None if self.weight is None else self.weight[kept_edges], directed=self.directed
+        )
 
     def to_layer(self) -> EdgeLayer:
         """The same edges as a layer over the nodes they touch."""
-        touched = np.unique(np.concatenate([self.source, self.target]).astype(np.int64))
-        return EdgeLayer(self.num_nodes, self.source, self.target, self.weight, directed=self.directed, nodes=touched)
+        touched_nodes = np.unique(np.concatenate([self.source, self.target]).astype(np.int64))
+        return EdgeLayer(
+            self.num_nodes, self.source, self.target, self.weight, directed=self.directed, nodes=touched_nodes
+        )
 
     def __eq__(self, other: object) -> bool:
         """Equal nodes, edges, weights and direction; what was dropped does not count."""
@@ -147,26 +151,26 @@ def checked_couplings(
         return MappingProxyType({})
     if not isinstance(couplings, Mapping):
         raise DataError(f"couplings must be a mapping of two layers to a coupling, not {couplings!r}")
-    place = {name: position for position, name in enumerate(layers)}
-    found: dict[Pair, Coupling] = {}
-    for key, given in couplings.items():
-        first, second = _pair(key, layers)
-        coupling = _made(given, first, second, len(nodes))
-        for end, layer in ((coupling.source, first), (coupling.target, second)):
-            absent = np.flatnonzero(~layers[layer].present[end])
-            if absent.size:
+    layer_position = {name: position for position, name in enumerate(layers)}
+    checked_by_pair: dict[Pair, Coupling] = {}
+    for key, given_coupling in couplings.items():
+        first_layer, second_layer = _pair(key, layers)
+        coupling = _made(given_coupling, first_layer, second_layer, len(nodes))
+        for end_nodes, layer in ((coupling.source, first_layer), (coupling.target, second_layer)):
+            absent_ends = np.flatnonzero(~layers[layer].present[end_nodes])
+            if absent_ends.size:
                 raise DataError(
-                    f"the coupling of {first!r} and {second!r} touches the node "
-                    f"{plain(nodes[int(end[absent[0]])])!r}, which is not in the layer {layer!r}"
+                    f"the coupling of {first_layer!r} and {second_layer!r} touches the node "
+                    f"{plain(nodes[int(end_nodes[absent_ends[0]])])!r}, which is not in the layer {layer!r}"
                 )
-        if not coupling.directed and place[first] > place[second]:
-            first, second, coupling = second, first, coupling.reversed()
-        earlier = found.get((first, second))
-        if earlier is not None:
-            coupling = _joined(earlier, coupling, first, second)
-        found[first, second] = coupling
-    ordered = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    return MappingProxyType({pair: found[pair] for pair in ordered})
+        if not coupling.directed and layer_position[first_layer] > layer_position[second_layer]:
+            first_layer, second_layer, coupling = second_layer, first_layer, coupling.reversed()
+        earlier_coupling = checked_by_pair.get((first_layer, second_layer))
+        if earlier_coupling is not None:
+            coupling = _joined(earlier_coupling, coupling, first_layer, second_layer)
+        checked_by_pair[first_layer, second_layer] = coupling
+    ordered_pairs = sorted(checked_by_pair, key=lambda pair: (layer_position[pair[0]], layer_position[pair[1]]))
+    return MappingProxyType({layer_pair: checked_by_pair[layer_pair] for layer_pair in ordered_pairs})
 
 
 def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
@@ -177,30 +181,32 @@ def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
     if not graph.couplings:
         return graph
     layers: dict[str, Layer] = dict(graph.layers)
-    for (first, second), coupling in graph.couplings.items():
-        name = coupling_layer_name(first, second, coupling)
-        if name in layers:
+    for (first_layer, second_layer), coupling in graph.couplings.items():
+        layer_name = coupling_layer_name(first_layer, second_layer, coupling)
+        if layer_name in layers:
             raise DataError(
-                f"the coupling of {first!r} and {second!r} would be the layer {name!r}, but there is a layer of that "
+                f"the coupling of {first_layer!r} and {second_layer!r} would be the layer "
+                f"{layer_name!r}, but there is a layer of that "
                 "name; rename it"
             )
-        layers[name] = coupling.to_layer()
+        layers[layer_name] = coupling.to_layer()
     return graph.replace(layers=layers, couplings=None)
 
 
 def coupling_layer_name(first: str, second: str, coupling: Coupling) -> str:
     """What a coupling is called as a layer: the same in whatever order the graph has the layers it joins."""
-    pair = (first, second) if coupling.directed else sorted((first, second))
-    return BETWEEN.join(pair)
+    layer_pair = (first, second) if coupling.directed else sorted((first, second))
+    return BETWEEN.join(layer_pair)
 
 
 def _pair(key: object, layers: Mapping[str, Layer]) -> Pair:
     if not isinstance(key, tuple) or len(key) != 2:
         raise DataError(f"a coupling is between two layers (A, B), not {key!r}")
-    for name in key:
-        if name not in layers:
+    for layer_name in key:
+        if layer_name not in layers:
             raise DataError(
-                f"a coupling names the layer {name!r}, which is not there; {did_you_mean(str(name), layers)}"
+                f"a coupling names the layer {layer_name!r}, which is not there; "
+                f"{did_you_mean(str(layer_name), layers)}"
             )
     if key[0] == key[1]:
         raise DataError(
@@ -232,13 +238,13 @@ def _joined(one: Coupling, other: Coupling, first: str, second: str) -> Coupling
         raise DataError(
             f"{first!r} and {second!r} are coupled twice, once directed or weighted and once not; state one of them"
         )
-    weight = None
+    joined_weight = None
     if one.weight is not None and other.weight is not None:
-        weight = np.concatenate([one.weight, other.weight])
+        joined_weight = np.concatenate([one.weight, other.weight])
     return Coupling(
         one.num_nodes,
         np.concatenate([one.source, other.source]),
         np.concatenate([one.target, other.target]),
-        weight,
+        joined_weight,
         directed=one.directed,
     )

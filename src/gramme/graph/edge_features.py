@@ -26,31 +26,33 @@ def checked_edge_features(
             raise DataError(f"feature_names were given for {what}s without features")
         return None, None
     if names is None and isinstance(features, pd.DataFrame):
-        names = [str(column) for column in features.columns]
+        names = [str(column_name) for column_name in features.columns]
     try:
-        matrix = np.array(features, dtype=np.float64)
+        feature_matrix = np.array(features, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"the features of the {what}s must be numbers, in rows of equal length: {error}") from error
-    if matrix.ndim == 1 and matrix.size == size:
-        matrix = matrix[:, None]
-    if matrix.ndim != 2 or matrix.shape[0] != size:
-        raise DataError(f"features of shape {matrix.shape} were given for {size} {what}s; a row for each is needed")
-    if not matrix.shape[1]:
+    if feature_matrix.ndim == 1 and feature_matrix.size == size:
+        feature_matrix = feature_matrix[:, None]
+    if feature_matrix.ndim != 2 or feature_matrix.shape[0] != size:
+        raise DataError(
+            f"features of shape {feature_matrix.shape} were given for {size} {what}s; a row for each is needed"
+        )
+    if not feature_matrix.shape[1]:
         raise DataError(f"the features of the {what}s have no columns; leave them out")
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if bad.size:
-        raise DataError(f"the features of {named(int(bad[0]))} are not all finite numbers")
+    bad_rows = np.flatnonzero(~np.isfinite(feature_matrix).all(axis=1))
+    if bad_rows.size:
+        raise DataError(f"the features of {named(int(bad_rows[0]))} are not all finite numbers")
     if names is None:
-        names = [f"feature {k + 1}" for k in range(matrix.shape[1])]
-    return matrix, checked_names(names, matrix.shape[1])
+        names = [f"feature {k + 1}" for k in range(feature_matrix.shape[1])]
+    return feature_matrix, checked_names(names, feature_matrix.shape[1])
 
 
 def mean_rows(features: FloatArray, group: NDArray[np.int64], count: int) -> FloatArray:
     """The mean of the rows of each group; a group of one row keeps it bit for bit."""
-    sizes = np.bincount(group, minlength=count)
-    sums = np.zeros((count, features.shape[1]))
-    np.add.at(sums, group, features)
-    return frozen(sums / sizes[:, None])
+    group_sizes = np.bincount(group, minlength=count)
+    feature_sums = np.zeros((count, features.shape[1]))
+    np.add.at(feature_sums, group, features)
+    return frozen(feature_sums / group_sizes[:, None])
 
 
 def encoded_columns(table: Any, columns: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
@@ -62,14 +64,18 @@ def encoded_columns(table: Any, columns: Sequence[Any]) -> tuple[FloatArray, tup
     """
     if isinstance(columns, str) or not len(columns):
         raise DataError(f"edge_features must be a list of columns, not {columns!r}")
-    made: dict[str, FloatArray] = {}
-    for column in columns:
-        if column not in table:
-            raise DataError(f"the edges have no column {column!r}; {did_you_mean(str(column), map(str, table.keys()))}")
-        for name, values in _encoded(str(column), pd.Series(table[column])).items():
-            if made.setdefault(name, values) is not values:
-                raise DataError(f"the column {name!r} was named twice in edge_features, or another makes its name")
-    return np.column_stack(list(made.values())), tuple(made)
+    feature_columns: dict[str, FloatArray] = {}
+    for column_name in columns:
+        if column_name not in table:
+            raise DataError(
+                f"the edges have no column {column_name!r}; {did_you_mean(str(column_name), map(str, table.keys()))}"
+            )
+        for feature_name, feature_values in _encoded(str(column_name), pd.Series(table[column_name])).items():
+            if feature_columns.setdefault(feature_name, feature_values) is not feature_values:
+                raise DataError(
+                    f"the column {feature_name!r} was named twice in edge_features, or another makes its name"
+                )
+    return np.column_stack(list(feature_columns.values())), tuple(feature_columns)
 
 
 def _encoded(name: str, column: pd.Series) -> dict[str, FloatArray]:
@@ -78,19 +84,20 @@ def _encoded(name: str, column: pd.Series) -> dict[str, FloatArray]:
         if not len(column):
             return {name: np.zeros(0)}
         raise DataError(f"the column {name!r} of the edges has no value at all; leave it out of edge_features")
-    inferred = pd.api.types.infer_dtype(column, skipna=True)
-    if inferred in ("datetime64", "datetime", "date"):
+    inferred_type = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred_type in ("datetime64", "datetime", "date"):
         days = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
-        column, inferred = days / pd.Timedelta(days=1), "floating"
-    if inferred in ("integer", "floating", "mixed-integer-float", "decimal", "boolean"):
+        column, inferred_type = days / pd.Timedelta(days=1), "floating"
+    if inferred_type in ("integer", "floating", "mixed-integer-float", "decimal", "boolean"):
         numbers = column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isinf(numbers).any():
             raise DataError(f"the column {name!r} of the edges holds a number that is not finite")
         return {name: np.where(np.isnan(numbers), np.nanmean(numbers), numbers)}
-    codes, kinds = pd.factorize(column.astype(str).where(column.notna()), sort=True)
-    if len(kinds) > MAX_EDGE_KINDS:
+    kind_codes, kind_names = pd.factorize(column.astype(str).where(column.notna()), sort=True)
+    if len(kind_names) > MAX_EDGE_KINDS:
         raise DataError(
-            f"the column {name!r} of the edges has {len(kinds)} distinct texts; up to {MAX_EDGE_KINDS} can be kinds of "
+            f"the column {name!r} of the edges has {len(kind_names)} distinct texts; up to "
+            f"{MAX_EDGE_KINDS} can be kinds of "
             "edges. Group them first, or leave the column out of edge_features"
         )
-    return {f"{name}={kind}": (codes == code).astype(np.float64) for code, kind in enumerate(kinds)}
+    return {f"{name}={kind}": (kind_codes == kind_code).astype(np.float64) for kind_code, kind in enumerate(kind_names)}

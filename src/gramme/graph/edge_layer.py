@@ -110,56 +110,64 @@ class EdgeLayer(Layer):
     ) -> None:
         self.num_nodes = node_count(num_nodes)
         self.directed = bool(directed)
-        start = index_array(source, self.num_nodes, "the sources of the edges")
-        end = index_array(target, self.num_nodes, "the targets of the edges")
-        if start.size != end.size:
-            raise DataError(f"{start.size} sources were given for {end.size} targets")
+        source_nodes = index_array(source, self.num_nodes, "the sources of the edges")
+        target_nodes = index_array(target, self.num_nodes, "the targets of the edges")
+        if source_nodes.size != target_nodes.size:
+            raise DataError(f"{source_nodes.size} sources were given for {target_nodes.size} targets")
 
         def named(row: int) -> str:
-            return f"the edge from node {start[row]} to node {end[row]}"
+            return f"the edge from node {source_nodes[row]} to node {target_nodes[row]}"
 
-        weights = None if weight is None else checked_weights(weight, start.size, "edge", named)
-        described, self.feature_names = checked_edge_features(features, feature_names, start.size, "edge", named)
+        edge_weights = None if weight is None else checked_weights(weight, source_nodes.size, "edge", named)
+        edge_features, self.feature_names = checked_edge_features(
+            features, feature_names, source_nodes.size, "edge", named
+        )
         self._present = presence(nodes, self.num_nodes)
         if self._present is not None:
-            absent = np.flatnonzero(~(self._present[start] & self._present[end]))
-            if absent.size:
-                first = absent[0]
+            absent_edges = np.flatnonzero(~(self._present[source_nodes] & self._present[target_nodes]))
+            if absent_edges.size:
+                first_absent = absent_edges[0]
                 raise DataError(
-                    f"the edge from node {start[first]} to node {end[first]} touches a node that "
+                    f"the edge from node {source_nodes[first_absent]} to node "
+                    f"{target_nodes[first_absent]} touches a node that "
                     "is not among the nodes of its layer"
                 )
-        rows = start.size
-        loops = start == end
-        self.self_loops_dropped = int(loops.sum())
+        given_edges = source_nodes.size
+        is_loop = source_nodes == target_nodes
+        self.self_loops_dropped = int(is_loop.sum())
         if self.self_loops_dropped:
-            start, end = start[~loops], end[~loops]
-            weights = None if weights is None else weights[~loops]
-            described = None if described is None else described[~loops]
-        stated = None
+            source_nodes, target_nodes = source_nodes[~is_loop], target_nodes[~is_loop]
+            edge_weights = None if edge_weights is None else edge_weights[~is_loop]
+            edge_features = None if edge_features is None else edge_features[~is_loop]
+        stated_ways = None
         if not self.directed:
-            if ways is not None and 0 < start.size <= MAX_KEPT_EDGES:
-                stated = np.asarray(ways, dtype=np.int8)[~loops]
-                stated = np.where(start > end, ((stated & 1) << 1) | ((stated & 2) >> 1), stated)  # 1 and 2 turned
-            start, end = np.minimum(start, end), np.maximum(start, end)
-        given = (start, end)
-        start, end, weights = _merged(self.num_nodes, start, end, weights)
-        found = None
-        if stated is not None or described is not None:
+            if ways is not None and 0 < source_nodes.size <= MAX_KEPT_EDGES:
+                stated_ways = np.asarray(ways, dtype=np.int8)[~is_loop]
+                stated_ways = np.where(
+                    source_nodes > target_nodes, ((stated_ways & 1) << 1) | ((stated_ways & 2) >> 1), stated_ways
+                )  # 1 and 2 turned
+            source_nodes, target_nodes = np.minimum(source_nodes, target_nodes), np.maximum(source_nodes, target_nodes)
+        given_ends = (source_nodes, target_nodes)
+        source_nodes, target_nodes, edge_weights = _merged(self.num_nodes, source_nodes, target_nodes, edge_weights)
+        merged_ways = None
+        if stated_ways is not None or edge_features is not None:
             # for each given edge its row among the merged ones, which are sorted
-            size = end.max(initial=0) + 1
-            row = np.searchsorted(start.astype(np.int64) * size + end, given[0].astype(np.int64) * size + given[1])
-            if stated is not None:
-                found = np.zeros(start.size, dtype=np.int8)
-                for bit in (1, 2):
-                    found[row[(stated & bit) > 0]] |= bit
-                frozen(found)
-            described = None if described is None else mean_rows(described, row, start.size)
-        self.ways, self.features = found, described
-        self.duplicates_merged = rows - self.self_loops_dropped - start.size
-        self.source = frozen(smallest_int(start, self.num_nodes))
-        self.target = frozen(smallest_int(end, self.num_nodes))
-        self.weight = None if weights is None or not weights.size else frozen(weights)
+            node_bound = target_nodes.max(initial=0) + 1
+            merged_row = np.searchsorted(
+                source_nodes.astype(np.int64) * node_bound + target_nodes,
+                given_ends[0].astype(np.int64) * node_bound + given_ends[1],
+            )
+            if stated_ways is not None:
+                merged_ways = np.zeros(source_nodes.size, dtype=np.int8)
+                for way_bit in (1, 2):
+                    merged_ways[merged_row[(stated_ways & way_bit) > 0]] |= way_bit
+                frozen(merged_ways)
+            edge_features = None if edge_features is None else mean_rows(edge_features, merged_row, source_nodes.size)
+        self.ways, self.features = merged_ways, edge_features
+        self.duplicates_merged = given_edges - self.self_loops_dropped - source_nodes.size
+        self.source = frozen(smallest_int(source_nodes, self.num_nodes))
+        self.target = frozen(smallest_int(target_nodes, self.num_nodes))
+        self.weight = None if edge_weights is None or not edge_weights.size else frozen(edge_weights)
 
     @property
     def num_edges(self) -> int:
@@ -207,11 +215,14 @@ class EdgeLayer(Layer):
         return self._matrix(np.arange(self.num_edges))
 
     def _matrix(self, values: NDArray[Any]) -> sp.csr_array:
-        start, end = self.source, self.target
+        row_nodes, column_nodes = self.source, self.target
         if not self.directed:
-            start, end = np.concatenate([start, end]), np.concatenate([end, start])
+            row_nodes, column_nodes = (
+                np.concatenate([row_nodes, column_nodes]),
+                np.concatenate([column_nodes, row_nodes]),
+            )
             values = np.concatenate([values, values])
-        return self._square(start, end, values)
+        return self._square(row_nodes, column_nodes, values)
 
     def _square(self, start: NDArray[Any], end: NDArray[Any], values: NDArray[Any]) -> sp.csr_array:
         matrix = sp.csr_array((values, (start, end)), shape=(self.num_nodes, self.num_nodes))
@@ -222,12 +233,12 @@ class EdgeLayer(Layer):
         """Adjacency matrix of the edges the way they were stated; both ways where nobody knows."""
         if self.directed or self.ways is None:
             return self.to_scipy()
-        along, back = (self.ways & 1) > 0, (self.ways & 2) > 0
-        weights = np.ones(self.num_edges) if self.weight is None else self.weight
+        goes_along, goes_back = (self.ways & 1) > 0, (self.ways & 2) > 0
+        edge_weights = np.ones(self.num_edges) if self.weight is None else self.weight
         return self._square(
-            np.concatenate([self.source[along], self.target[back]]),
-            np.concatenate([self.target[along], self.source[back]]),
-            np.concatenate([weights[along], weights[back]]),
+            np.concatenate([self.source[goes_along], self.target[goes_back]]),
+            np.concatenate([self.target[goes_along], self.source[goes_back]]),
+            np.concatenate([edge_weights[goes_along], edge_weights[goes_back]]),
         )
 
     def degrees(self) -> NDArray[np.int64]:
@@ -240,22 +251,28 @@ class EdgeLayer(Layer):
     def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Positions of the nodes that ``node`` listens to, sorted, and the weight of each."""
         node = self._position(node)
-        first, last = np.searchsorted(self.source, [node, node + 1])
-        found = np.arange(first, last)
-        others = self.target[first:last].astype(np.int64)
+        first_edge, last_edge = np.searchsorted(self.source, [node, node + 1])
+        edge_numbers = np.arange(first_edge, last_edge)
+        neighbour_nodes = self.target[first_edge:last_edge].astype(np.int64)
         if not self.directed:
-            back = np.flatnonzero(self.target == node)
-            found = np.concatenate([found, back])
-            others = np.concatenate([others, self.source[back]])
-        weights = np.ones(found.size) if self.weight is None else self.weight[found]
-        order = np.argsort(others)
-        return others[order], weights[order]
+            incoming_edges = np.flatnonzero(self.target == node)
+            edge_numbers = np.concatenate([edge_numbers, incoming_edges])
+            neighbour_nodes = np.concatenate([neighbour_nodes, self.source[incoming_edges]])
+        edge_weights = np.ones(edge_numbers.size) if self.weight is None else self.weight[edge_numbers]
+        neighbour_order = np.argsort(neighbour_nodes)
+        return neighbour_nodes[neighbour_order], edge_weights[neighbour_order]
 
     def subset(self, nodes: NDArray[np.int64]) -> EdgeLayer:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        renumbered, kept = edges_among(self, nodes)
-        present = None if self._present is None else self._present[nodes]
-        return self._with(nodes.size, renumbered[self.source[kept]], renumbered[self.target[kept]], kept, present)
+        new_numbers, kept_edges = edges_among(self, nodes)
+        present_nodes = None if self._present is None else self._present[nodes]
+        return self._with(
+            nodes.size,
+            new_numbers[self.source[kept_edges]],
+            new_numbers[self.target[kept_edges]],
+            kept_edges,
+            present_nodes,
+        )
 
     def with_entries(self, kept: NDArray[np.bool_]) -> EdgeLayer:
         """The layer with some of its edges and all of its nodes."""
@@ -312,37 +329,37 @@ def _merged(
         return start, end, weights
     if weights is None and num_nodes <= np.iinfo(np.int32).max:
         return *_distinct_pairs(start, end), None
-    values: NDArray[Any] = np.ones(start.size, dtype=np.int8) if weights is None else weights
-    matrix = sp.csr_array((values, (start, end)), shape=(num_nodes, num_nodes))
+    matrix_values: NDArray[Any] = np.ones(start.size, dtype=np.int8) if weights is None else weights
+    matrix = sp.csr_array((matrix_values, (start, end)), shape=(num_nodes, num_nodes))
     matrix.sum_duplicates()
     matrix.sort_indices()
-    sources = np.repeat(np.arange(num_nodes), np.diff(matrix.indptr))
+    merged_sources = np.repeat(np.arange(num_nodes), np.diff(matrix.indptr))
     if weights is None:
-        return sources, matrix.indices, None
-    merged = np.ascontiguousarray(matrix.data)
-    overflow = np.flatnonzero(~np.isfinite(merged))
-    if overflow.size:
-        first = overflow[0]
+        return merged_sources, matrix.indices, None
+    merged_weights = np.ascontiguousarray(matrix.data)
+    overflow_edges = np.flatnonzero(~np.isfinite(merged_weights))
+    if overflow_edges.size:
+        first_overflow = overflow_edges[0]
         raise DataError(
-            f"the weights of the edges from node {sources[first]} to node "
-            f"{matrix.indices[first]} add up to more than a number can hold"
+            f"the weights of the edges from node {merged_sources[first_overflow]} to node "
+            f"{matrix.indices[first_overflow]} add up to more than a number can hold"
         )
-    return sources, matrix.indices, merged
+    return merged_sources, matrix.indices, merged_weights
 
 
 def _distinct_pairs(start: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Pairs below 2**31 as one 64-bit number each: sorting such numbers is numpy's fastest sort."""
-    pairs = start << 32
-    pairs |= end
-    pairs.sort()
-    repeated = pairs[1:] == pairs[:-1]
-    if repeated.any():
-        pairs = pairs[np.concatenate([[True], ~repeated])]
-    return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
+    pair_numbers = start << 32
+    pair_numbers |= end
+    pair_numbers.sort()
+    is_repeated = pair_numbers[1:] == pair_numbers[:-1]
+    if is_repeated.any():
+        pair_numbers = pair_numbers[np.concatenate([[True], ~is_repeated])]
+    return (pair_numbers >> 32).astype(np.int32), pair_numbers.astype(np.int32)
 
 
 def edges_among(edges: Any, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The new number of each of the given nodes (-1 for others), and which edges have both ends among them."""
-    renumbered = np.full(edges.num_nodes, -1, dtype=np.int64)
-    renumbered[nodes] = np.arange(nodes.size)
-    return renumbered, (renumbered[edges.source] >= 0) & (renumbered[edges.target] >= 0)
+    new_numbers = np.full(edges.num_nodes, -1, dtype=np.int64)
+    new_numbers[nodes] = np.arange(nodes.size)
+    return new_numbers, (new_numbers[edges.source] >= 0) & (new_numbers[edges.target] >= 0)

@@ -81,23 +81,23 @@ def from_edges(
     coupled = isinstance(edges, (pd.DataFrame, Mapping)) and not ENDS.isdisjoint(edges.keys())
     columns = _columns(edges, coupled, edge_features or ())
     source, target, weight = columns["source"], columns["target"], columns.get("weight")
-    here, there, names = _layers_of_ends(columns, coupled, layers)
-    described, described_as = (None, None) if edge_features is None else encoded_columns(edges, edge_features)
-    index, start, end = numbered_ends(source, target, nodes)
-    held = by_layer(node_sets or {}, names, "node_sets")
-    stated: dict[Any, bool] = {}
+    source_layers, target_layers, layer_names = _layers_of_ends(columns, coupled, layers)
+    edge_numbers, described_as = (None, None) if edge_features is None else encoded_columns(edges, edge_features)
+    node_names, source_nodes, target_nodes = numbered_ends(source, target, nodes)
+    held_nodes = by_layer(node_sets or {}, layer_names, "node_sets")
+    stated_directions: dict[Any, bool] = {}
     if isinstance(directed, Mapping):
-        stated = {key: bool(value) for key, value in directed.items() if isinstance(key, tuple)}
+        stated_directions = {key: bool(value) for key, value in directed.items() if isinstance(key, tuple)}
         directed = {key: value for key, value in directed.items() if not isinstance(key, tuple)}
-    one_way = layer_directions(directed, names)
-    frame = MultilayerGraph({}, nodes=index)
-    pairs = here * len(names) + there
-    order = np.argsort(pairs, kind="stable") if len(names) > 1 else np.arange(pairs.size)
-    ordered = pairs[order]
+    one_way = layer_directions(directed, layer_names)
+    node_frame = MultilayerGraph({}, nodes=node_names)
+    pair_codes = source_layers * len(layer_names) + target_layers
+    pair_order = np.argsort(pair_codes, kind="stable") if len(layer_names) > 1 else np.arange(pair_codes.size)
+    ordered_pairs = pair_codes[pair_order]
 
     def rows_of(pair: int) -> NDArray[np.int64]:
-        first, last = np.searchsorted(ordered, [pair, pair + 1])
-        return order[first:last]
+        first_row, last_row = np.searchsorted(ordered_pairs, [pair, pair + 1])
+        return pair_order[first_row:last_row]
 
     def weights(rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
         if weight is None or (coupled and bool(weight.iloc[rows].isna().all())):
@@ -107,61 +107,77 @@ def from_edges(
             lambda row: f"the edge from {plain(source[rows[row]])!r} to {plain(target[rows[row]])!r} (row {rows[row]})",
         )
 
-    between = here != there
-    made: dict[str, Layer] = {}
-    for code, layer in enumerate(names):
-        rows = rows_of(code * len(names) + code)
-        inside = None
-        if layer in held:
-            inside = frame.positions(held[layer])
-            _check_held(inside, start[rows], end[rows], layer, index)
-        elif between.any():
-            inside = np.unique(np.concatenate([start[here == code], end[there == code]]))
+    joins_layers = source_layers != target_layers
+    made_layers: dict[str, Layer] = {}
+    for layer_code, layer in enumerate(layer_names):
+        edge_rows = rows_of(layer_code * len(layer_names) + layer_code)
+        layer_nodes = None
+        if layer in held_nodes:
+            layer_nodes = node_frame.positions(held_nodes[layer])
+            _check_held(layer_nodes, source_nodes[edge_rows], target_nodes[edge_rows], layer, node_names)
+        elif joins_layers.any():
+            layer_nodes = np.unique(
+                np.concatenate([source_nodes[source_layers == layer_code], target_nodes[target_layers == layer_code]])
+            )
         try:
-            made[layer] = EdgeLayer(
-                len(index),
-                start[rows],
-                end[rows],
-                weights(rows),
+            made_layers[layer] = EdgeLayer(
+                len(node_names),
+                source_nodes[edge_rows],
+                target_nodes[edge_rows],
+                weights(edge_rows),
                 directed=bool(one_way[layer]),
-                nodes=inside,
-                ways=np.ones(rows.size, dtype=np.int8),
-                features=None if described is None else described[rows],
+                nodes=layer_nodes,
+                ways=np.ones(edge_rows.size, dtype=np.int8),
+                features=None if edge_numbers is None else edge_numbers[edge_rows],
                 feature_names=described_as,
             )
         except DataError as error:
             raise DataError(f"layer {layer!r}: {error}") from error
     couplings: dict[Pair, Coupling] = {}
-    for pair in np.unique(pairs[between]).tolist():
-        first, second = names[pair // len(names)], names[pair % len(names)]
-        rows = rows_of(pair)
-        couplings[first, second] = Coupling(
-            len(index),
-            start[rows],
-            end[rows],
-            weights(rows),
-            directed=stated.get((first, second), stated.get((second, first), bool(one_way[first] and one_way[second]))),
+    for pair_code in np.unique(pair_codes[joins_layers]).tolist():
+        first_layer, second_layer = (
+            layer_names[pair_code // len(layer_names)],
+            layer_names[pair_code % len(layer_names)],
+        )
+        edge_rows = rows_of(pair_code)
+        couplings[first_layer, second_layer] = Coupling(
+            len(node_names),
+            source_nodes[edge_rows],
+            target_nodes[edge_rows],
+            weights(edge_rows),
+            directed=stated_directions.get(
+                (first_layer, second_layer),
+                stated_directions.get(
+                    (second_layer, first_layer), bool(one_way[first_layer] and one_way[second_layer])
+                ),
+            ),
         )
     return MultilayerGraph(
-        made, nodes=index, labels=labels, features=features, couplings=couplings, name=name, num_nodes=len(index)
+        made_layers,
+        nodes=node_names,
+        labels=labels,
+        features=features,
+        couplings=couplings,
+        name=name,
+        num_nodes=len(node_names),
     )
 
 
 def _columns(edges: Any, coupled: bool, described: Sequence[Any]) -> dict[str, pd.Series]:
     """The columns that are used, by name: of one length, and with a value for each node and layer."""
     if isinstance(edges, (pd.DataFrame, Mapping)):
-        found = _named_columns(edges, coupled, described)
+        found_columns = _named_columns(edges, coupled, described)
     elif described:
         raise DataError("edge_features names columns, so give the edges as a DataFrame or a mapping")
     elif isinstance(edges, (tuple, list)) and len(edges) in (3, 4):
-        found = {_TUPLE_ORDER[place]: column for place, column in enumerate(edges)}
+        found_columns = {_TUPLE_ORDER[column_position]: column for column_position, column in enumerate(edges)}
     else:
         raise DataError(
             "edges must be a DataFrame or mapping with source and target, or a tuple of arrays "
             "(layer, source, target[, weight])"
         )
     columns: dict[str, pd.Series] = {}
-    for name, column in found.items():
+    for name, column in found_columns.items():
         if column is None:
             continue
         if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
@@ -170,9 +186,9 @@ def _columns(edges: Any, coupled: bool, described: Sequence[Any]) -> dict[str, p
             # One object per row: names that are tuples must not become a table of their parts
             column = pd.Series(object_array(list(column))).infer_objects()
         columns[name] = pd.Series(column).reset_index(drop=True)
-    lengths = [len(column) for column in columns.values()]
-    if len(set(lengths)) > 1:
-        raise DataError(f"the columns of the edges have different lengths: {lengths}")
+    column_lengths = [len(column) for column in columns.values()]
+    if len(set(column_lengths)) > 1:
+        raise DataError(f"the columns of the edges have different lengths: {column_lengths}")
     for name in ("layer", "source_layer", "target_layer", "source", "target"):
         if name in columns and columns[name].isna().any():
             raise DataError(f"the edge in row {int(columns[name].isna().argmax())} has no {name}")
@@ -180,71 +196,73 @@ def _columns(edges: Any, coupled: bool, described: Sequence[Any]) -> dict[str, p
 
 
 def _named_columns(edges: Any, coupled: bool, described: Sequence[Any]) -> dict[str, Any]:
-    needed = ["source_layer", "source", "target_layer", "target"] if coupled else ["source", "target"]
-    may = ["weight"] if coupled else ["layer", "weight"]
-    for column in needed:
+    needed_columns = ["source_layer", "source", "target_layer", "target"] if coupled else ["source", "target"]
+    optional_columns = ["weight"] if coupled else ["layer", "weight"]
+    for column in needed_columns:
         if column not in edges:
-            who = "edges that may join two layers" if coupled else "they"
+            who_needs = "edges that may join two layers" if coupled else "they"
             raise DataError(
-                f"the edges have no column {column!r}; {who} need {', '.join(needed)}, and may have "
-                f"{' and '.join(may)}, but have: {', '.join(map(str, edges.keys()))}"
+                f"the edges have no column {column!r}; {who_needs} need {', '.join(needed_columns)}, and may have "
+                f"{' and '.join(optional_columns)}, but have: {', '.join(map(str, edges.keys()))}"
             )
     if coupled and "layer" in edges:
         raise DataError("the edges have a column 'layer' beside source_layer and target_layer; leave one of them out")
-    unread = [key for key in edges.keys() if str(key).strip().lower() in _LAYER_WORDS]  # noqa: SIM118
-    if not coupled and edges.get("layer") is None and unread:
+    layer_columns = [key for key in edges.keys() if str(key).strip().lower() in _LAYER_WORDS]  # noqa: SIM118
+    if not coupled and edges.get("layer") is None and layer_columns:
         raise DataError(
-            f"the column {unread[0]!r} seems to name the layers; rename it to 'layer', "
+            f"the column {layer_columns[0]!r} seems to name the layers; rename it to 'layer', "
             "or drop it to make one layer of all edges"
         )
-    unused = [str(key) for key in edges.keys() if key not in (*needed, *may, *described)]  # noqa: SIM118
-    if unused:
+    unused_columns = [str(key) for key in edges.keys() if key not in (*needed_columns, *optional_columns, *described)]  # noqa: SIM118
+    if unused_columns:
         warnings.warn(
-            f"not used of the edges: {', '.join(map(repr, unused[:5]))}{', ...' if unused[5:] else ''}; only "
-            f"{', '.join([*needed, *may])} are, so rename or drop the others, or name them in edge_features",
+            "not used of the edges: "
+            f"{', '.join(map(repr, unused_columns[:5]))}{', ...' if unused_columns[5:] else ''}; only "
+            f"{', '.join([*needed_columns, *optional_columns])} are, so rename or drop the "
+            "others, or name them in edge_features",
             GrammeWarning,
             stacklevel=4,
         )
-    return {name: edges.get(name) for name in (*needed, *may)}
+    return {name: edges.get(name) for name in (*needed_columns, *optional_columns)}
 
 
 def _layers_of_ends(
     columns: Mapping[str, pd.Series], coupled: bool, layers: Iterable[str] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """The layers of both ends as positions among the names of all layers."""
-    rows = len(columns["source"])
+    edge_count = len(columns["source"])
     if coupled:
-        both = np.empty(2 * rows, dtype=object)
-        both[0::2], both[1::2] = (columns[name].astype(str) for name in ("source_layer", "target_layer"))
-        codes, names = _layer_codes(pd.Series(both), layers)
-        return codes[0::2], codes[1::2], names
+        both_layers = np.empty(2 * edge_count, dtype=object)
+        both_layers[0::2], both_layers[1::2] = (columns[name].astype(str) for name in ("source_layer", "target_layer"))
+        layer_codes, layer_names = _layer_codes(pd.Series(both_layers), layers)
+        return layer_codes[0::2], layer_codes[1::2], layer_names
     if "layer" in columns:
-        codes, names = _layer_codes(columns["layer"], layers)
-        return codes, codes, names
-    names = [ONLY_LAYER] if layers is None else [str(name) for name in layers]
-    if len(names) != 1:
+        layer_codes, layer_names = _layer_codes(columns["layer"], layers)
+        return layer_codes, layer_codes, layer_names
+    layer_names = [ONLY_LAYER] if layers is None else [str(name) for name in layers]
+    if len(layer_names) != 1:
         raise DataError("edges without a layer column make one layer; name just that one")
-    codes = np.zeros(rows, dtype=np.int64)
-    return codes, codes, names
+    layer_codes = np.zeros(edge_count, dtype=np.int64)
+    return layer_codes, layer_codes, layer_names
 
 
 def _layer_codes(column: pd.Series, layers: Iterable[str] | None) -> tuple[NDArray[np.int64], list[str]]:
     try:
-        codes, seen = pd.factorize(column)
+        layer_codes, distinct_layers = pd.factorize(column)
     except TypeError as error:
         raise DataError(f"a layer name must be text: {error}") from error
-    found = [str(value) for value in seen]
-    names = found if layers is None else [str(value) for value in layers]
-    for wanted in (found, names):
-        if len(set(wanted)) != len(wanted):
-            double = next(layer for layer in wanted if wanted.count(layer) > 1)
-            raise DataError(f"two layers have the name {double!r}; names, as text, must differ")
-    place = {layer: position for position, layer in enumerate(names)}
-    for layer in found:
-        if layer not in place:
-            raise DataError(f"an edge is in the layer {layer!r}; {did_you_mean(layer, names)}")
-    lookup = np.array([place[layer] for layer in found], dtype=np.int64)
-    return (lookup[codes] if codes.size else codes.astype(np.int64)), names
+    found_names = [str(value) for value in distinct_layers]
+    layer_names = found_names if layers is None else [str(value) for value in layers]
+    for name_list in (found_names, layer_names):
+        if len(set(name_list)) != len(name_list):
+            repeated_name = next(layer for layer in name_list if name_list.count(layer) > 1)
+            raise DataError(f"two layers have the name {repeated_name!r}; names, as text, must differ")
+    layer_position = {layer: position for position, layer in enumerate(layer_names)}
+    for layer in found_names:
+        if layer not in layer_position:
+            raise DataError(f"an edge is in the layer {layer!r}; {did_you_mean(layer, layer_names)}")
+    code_lookup = np.array([layer_position[layer] for layer in found_names], dtype=np.int64)
+    return (code_lookup[layer_codes] if layer_codes.size else layer_codes.astype(np.int64)), layer_names
 
 
 def numbered_ends(
@@ -252,53 +270,56 @@ def numbered_ends(
 ) -> tuple[pd.Index, NDArray[np.int64], NDArray[np.int64]]:
     """Node names, and both ends of the edges as positions among them."""
     if nodes is not None:
-        index = name_index(nodes)
-        found = [index.get_indexer(loose_index(ends)) for ends in (start, end)]
-        for ends, there in zip((start, end), found, strict=True):
-            if (there < 0).any():
-                row = int(np.flatnonzero(there < 0)[0])
-                raise DataError(f"row {row}: there is no node {plain(ends[row])!r} among the {len(index)} nodes given")
-        return index, found[0].astype(np.int64), found[1].astype(np.int64)
-    both = pd.concat([start, end], ignore_index=True)
-    if both.dtype.kind in "iu":
-        places, names = pd.factorize(both.to_numpy(), sort=True)
-        index = name_index(names)
+        node_index = name_index(nodes)
+        found_positions = [node_index.get_indexer(loose_index(ends)) for ends in (start, end)]
+        for end_names, end_positions in zip((start, end), found_positions, strict=True):
+            if (end_positions < 0).any():
+                unknown_row = int(np.flatnonzero(end_positions < 0)[0])
+                raise DataError(
+                    f"row {unknown_row}: there is no node {plain(end_names[unknown_row])!r} "
+                    f"among the {len(node_index)} nodes given"
+                )
+        return node_index, found_positions[0].astype(np.int64), found_positions[1].astype(np.int64)
+    both_ends = pd.concat([start, end], ignore_index=True)
+    if both_ends.dtype.kind in "iu":
+        end_codes, end_nodes = pd.factorize(both_ends.to_numpy(), sort=True)
+        node_index = name_index(end_nodes)
     else:
         # Row by row, so that nodes are numbered as a reader of the table meets them
-        rows = np.empty(2 * len(start), dtype=object)
-        rows[0::2], rows[1::2] = start.to_numpy(dtype=object), end.to_numpy(dtype=object)
+        end_rows = np.empty(2 * len(start), dtype=object)
+        end_rows[0::2], end_rows[1::2] = start.to_numpy(dtype=object), end.to_numpy(dtype=object)
         try:
-            codes, names = pd.factorize(rows)
+            row_codes, end_nodes = pd.factorize(end_rows)
         except TypeError as error:
             raise DataError(f"a node name must be hashable: {error}") from error
-        places = np.concatenate([codes[0::2], codes[1::2]])
-        index = name_index(names)
-    places = places.astype(np.int64)
-    return index, places[: len(start)], places[len(start) :]
+        end_codes = np.concatenate([row_codes[0::2], row_codes[1::2]])
+        node_index = name_index(end_nodes)
+    end_codes = end_codes.astype(np.int64)
+    return node_index, end_codes[: len(start)], end_codes[len(start) :]
 
 
 def _check_held(
     inside: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64], layer: str, index: pd.Index
 ) -> None:
     """An error that names the first edge with an end outside the nodes of its layer."""
-    held = np.zeros(len(index), dtype=bool)
-    held[inside] = True
-    outside = np.flatnonzero(~(held[start] & held[end]))
-    if outside.size:
-        first, second = plain(index[start[outside[0]]]), plain(index[end[outside[0]]])
-        stranger = second if held[start[outside[0]]] else first
+    is_held = np.zeros(len(index), dtype=bool)
+    is_held[inside] = True
+    outside_edges = np.flatnonzero(~(is_held[start] & is_held[end]))
+    if outside_edges.size:
+        source_name, target_name = plain(index[start[outside_edges[0]]]), plain(index[end[outside_edges[0]]])
+        outside_name = target_name if is_held[start[outside_edges[0]]] else source_name
         raise DataError(
-            f"layer {layer!r}: the edge from {first!r} to {second!r} touches {stranger!r}, which "
+            f"layer {layer!r}: the edge from {source_name!r} to {target_name!r} touches {outside_name!r}, which "
             "is not among the nodes of the layer (node_sets)"
         )
 
 
 def by_layer(named: Mapping[Any, Any], layer_names: Iterable[str], what: str) -> dict[str, Any]:
     """A mapping by layer name as text, or an error for a layer that is not there."""
-    names = list(layer_names)
+    known_names = list(layer_names)
     for key in named:
-        if str(key) not in names:
-            raise DataError(f"{what} names the layer {key!r}; {did_you_mean(str(key), names)}")
+        if str(key) not in known_names:
+            raise DataError(f"{what} names the layer {key!r}; {did_you_mean(str(key), known_names)}")
     return {str(key): value for key, value in named.items()}
 
 
@@ -306,8 +327,8 @@ def layer_directions(
     directed: bool | Mapping[str, bool] | None, layer_names: Iterable[str], otherwise: bool | None = False
 ) -> dict[str, bool | None]:
     """Whether each layer is directed, from one word for all or a mapping that may leave some out."""
-    names = list(layer_names)
+    all_names = list(layer_names)
     if isinstance(directed, Mapping):
-        stated = by_layer(directed, names, "directed")
-        return {name: stated.get(name, otherwise) for name in names}
-    return dict.fromkeys(names, otherwise if directed is None else bool(directed))
+        stated_directions = by_layer(directed, all_names, "directed")
+        return {name: stated_directions.get(name, otherwise) for name in all_names}
+    return dict.fromkeys(all_names, otherwise if directed is None else bool(directed))

@@ -39,11 +39,11 @@ def fair_share(sizes: Sequence[int], most: int) -> int:
     >>> fair_share([10, 100, 1000], 300)
     190
     """
-    left, among = most, len(sizes)
-    for size in sorted(sizes):
-        if size * among > left:
-            return left // among
-        left, among = left - size, among - 1
+    remaining_size, remaining_layers = most, len(sizes)
+    for layer_size in sorted(sizes):
+        if layer_size * remaining_layers > remaining_size:
+            return remaining_size // remaining_layers
+        remaining_size, remaining_layers = remaining_size - layer_size, remaining_layers - 1
     return max(sizes, default=0)
 
 
@@ -52,26 +52,26 @@ def node_positions(graph: MultilayerGraph, *, steps: int | None = None) -> Place
 
     The same graph gives the same places every time. The wider direction is the first one.
     """
-    count = graph.num_nodes
-    spread = _sunflower(count)
-    if count < 2:
-        return spread + 0.5
+    node_count = graph.num_nodes
+    even_spread = _sunflower(node_count)
+    if node_count < 2:
+        return even_spread + 0.5
     pull = _Pull.of(graph)
     if pull is None:  # nothing joins anybody
-        alone: Places = 0.5 + 0.5 * spread / np.abs(spread).max()
-        return alone
+        lone_places: Places = 0.5 + 0.5 * even_spread / np.abs(even_spread).max()
+        return lone_places
     if steps is None:
-        steps = int(np.clip(_STEPS * np.sqrt(4000 / count), _STEPS // 4, _STEPS))
-    places = _start(pull, spread)
-    push = _Push(count)
+        steps = int(np.clip(_STEPS * np.sqrt(4000 / node_count), _STEPS // 4, _STEPS))
+    node_places = _start(pull, even_spread)
+    push = _Push(node_count)
     for step in range(steps):
-        longest = 0.3 * (1 - step / steps) ** 1.5 + 0.002
-        move = pull.force(places) + push.force(places) - _GRAVITY * places
+        longest_step = 0.3 * (1 - step / steps) ** 1.5 + 0.002
+        node_moves = pull.force(node_places) + push.force(node_places) - _GRAVITY * node_places
         # a node that is pulled strongly takes the step that would bring it to rest, no further
-        move /= (pull.strength + _GRAVITY)[:, None] + 0.5
-        length = np.linalg.norm(move, axis=1, keepdims=True)
-        places = places + move * np.minimum(1.0, longest / np.maximum(length, 1e-12))
-    return _framed(places)
+        node_moves /= (pull.strength + _GRAVITY)[:, None] + 0.5
+        move_lengths = np.linalg.norm(node_moves, axis=1, keepdims=True)
+        node_places = node_places + node_moves * np.minimum(1.0, longest_step / np.maximum(move_lengths, 1e-12))
+    return _framed(node_places)
 
 
 @dataclass(frozen=True)
@@ -86,31 +86,36 @@ class _Pull:
     @classmethod
     def of(cls, graph: MultilayerGraph) -> _Pull | None:
         """The mean pull of the layers, scaled to 1 for the mean node; None if nothing joins anybody."""
-        count = graph.num_nodes
-        none = np.zeros(0, dtype=np.int64)
-        walks: list[_Entries] = [(none, none, np.zeros(0))]
-        shares, members = [], []
+        node_count = graph.num_nodes
+        no_nodes = np.zeros(0, dtype=np.int64)
+        edge_walks: list[_Entries] = [(no_nodes, no_nodes, np.zeros(0))]
+        group_shares, group_members = [], []
         for layer in with_coupling_layers(graph).layers.values():
-            inside = layer.incidence()
-            if inside is None:
-                walks.append(_walk_both_ways(layer))
-            elif inside.nnz:
-                inside = inside / inside.data.max()
-                groups = _inverse(inside.sum(axis=0))
-                shares.append(_scaled(_inverse(inside.sum(axis=1)), inside, groups))
-                members.append(inside)
-        start, end, value = _added_up(walks, count)
-        edges = sp.csr_array((value, (start, end)), shape=(count, count))
-        empty = sp.csr_array((count, 0))
-        given = sp.csr_array(sp.hstack([empty, *shares]))
-        inside = sp.csr_array(sp.hstack([empty, *members]))
-        ones = np.ones((count, 1))
-        raw = cls(edges, given, inside, np.zeros(count))
-        strength = raw.times(ones)[:, 0]
-        mean = float(strength.mean())
-        if not mean > 0:
+            layer_incidence = layer.incidence()
+            if layer_incidence is None:
+                edge_walks.append(_walk_both_ways(layer))
+            elif layer_incidence.nnz:
+                layer_incidence = layer_incidence / layer_incidence.data.max()
+                inverse_sizes = _inverse(layer_incidence.sum(axis=0))
+                group_shares.append(_scaled(_inverse(layer_incidence.sum(axis=1)), layer_incidence, inverse_sizes))
+                group_members.append(layer_incidence)
+        start_nodes, end_nodes, walk_values = _added_up(edge_walks, node_count)
+        edge_matrix = sp.csr_array((walk_values, (start_nodes, end_nodes)), shape=(node_count, node_count))
+        empty_matrix = sp.csr_array((node_count, 0))
+        share_matrix = sp.csr_array(sp.hstack([empty_matrix, *group_shares]))
+        layer_incidence = sp.csr_array(sp.hstack([empty_matrix, *group_members]))
+        ones = np.ones((node_count, 1))
+        raw_pull = cls(edge_matrix, share_matrix, layer_incidence, np.zeros(node_count))
+        pull_strength = raw_pull.times(ones)[:, 0]
+        mean_strength = float(pull_strength.mean())
+        if not mean_strength > 0:
             return None
-        return cls(sp.csr_array(edges / mean), sp.csr_array(given / mean), inside, strength / mean)
+        return cls(
+            sp.csr_array(edge_matrix / mean_strength),
+            sp.csr_array(share_matrix / mean_strength),
+            layer_incidence,
+            pull_strength / mean_strength,
+        )
 
     @cached_property
     def turned(self) -> tuple[sp.csc_array, sp.csc_array]:
@@ -119,10 +124,10 @@ class _Pull:
 
     def times(self, values: Places) -> Places:
         """W times a matrix."""
-        groups, shares = self.turned
-        through = self.shares @ (groups @ values)
-        back = self.members @ (shares @ values)
-        product: Places = self.edges @ values + 0.5 * (through + back)
+        group_matrix, share_matrix = self.turned
+        through_groups = self.shares @ (group_matrix @ values)
+        back_share = self.members @ (share_matrix @ values)
+        product: Places = self.edges @ values + 0.5 * (through_groups + back_share)
         return product
 
     def force(self, places: Places) -> Places:
@@ -136,27 +141,27 @@ _Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 def _walk_both_ways(layer: Layer) -> _Entries:
     """(P + P') / 2 with P the walk over the edges of a layer, whatever their direction."""
     edges = layer.to_edges()
-    weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
-    weight = weight / weight.max(initial=1e-300)  # sums of extreme weights would overflow
-    there = (edges.source.astype(np.int64), edges.target.astype(np.int64), weight)
-    start, end, weight = _added_up([there, (there[1], there[0], weight)], layer.num_nodes)
-    sums = np.bincount(start, weight, minlength=layer.num_nodes)
-    chance = _inverse(np.asarray(sums, dtype=np.float64))
-    return start, end, (chance[start] * weight + chance[end] * weight) / 2
+    edge_weights = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+    edge_weights = edge_weights / edge_weights.max(initial=1e-300)  # sums of extreme weights would overflow
+    one_way = (edges.source.astype(np.int64), edges.target.astype(np.int64), edge_weights)
+    start_nodes, end_nodes, edge_weights = _added_up([one_way, (one_way[1], one_way[0], edge_weights)], layer.num_nodes)
+    weight_sums = np.bincount(start_nodes, edge_weights, minlength=layer.num_nodes)
+    step_chance = _inverse(np.asarray(weight_sums, dtype=np.float64))
+    return start_nodes, end_nodes, (step_chance[start_nodes] * edge_weights + step_chance[end_nodes] * edge_weights) / 2
 
 
 def _added_up(parts: list[_Entries], count: int) -> _Entries:
     """The sum of matrices, in one go: there may be thousands of layers with an edge each."""
-    start, end, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-    place, back = np.unique(start * count + end, return_inverse=True)
-    start, end = np.divmod(place, count)
-    total = np.bincount(back, value, minlength=place.size)
-    return start, end, np.asarray(total, dtype=np.float64)
+    start_nodes, end_nodes, entry_values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    entry_keys, entry_index = np.unique(start_nodes * count + end_nodes, return_inverse=True)
+    start_nodes, end_nodes = np.divmod(entry_keys, count)
+    entry_sums = np.bincount(entry_index, entry_values, minlength=entry_keys.size)
+    return start_nodes, end_nodes, np.asarray(entry_sums, dtype=np.float64)
 
 
 def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = np.asarray(sums, dtype=np.float64).ravel()
-    return np.divide(1.0, found, out=np.zeros_like(found), where=found > 1e-300)
+    flat_sums = np.asarray(sums, dtype=np.float64).ravel()
+    return np.divide(1.0, flat_sums, out=np.zeros_like(flat_sums), where=flat_sums > 1e-300)
 
 
 def _scaled(left: NDArray[np.float64], matrix: sp.csr_array, right: NDArray[np.float64] | None = None) -> sp.csr_array:
@@ -169,35 +174,37 @@ class _Push:
 
     def __init__(self, count: int) -> None:
         self.cells = scipy.fft.next_fast_len(int(np.clip(2.5 * np.sqrt(count), 64, 256)))
-        offset = np.arange(2 * self.cells)
-        offset = np.where(offset < self.cells, offset, offset - 2 * self.cells).astype(float)
-        across, up = offset[:, None], offset[None, :]
-        square = across**2 + up**2 + 0.25  # nodes of one cell push no harder than at half its width
-        self.kernels = [scipy.fft.rfft2(part / square) for part in (across, up)]
+        cell_offsets = np.arange(2 * self.cells)
+        cell_offsets = np.where(cell_offsets < self.cells, cell_offsets, cell_offsets - 2 * self.cells).astype(float)
+        offset_across, offset_up = cell_offsets[:, None], cell_offsets[None, :]
+        squared_distance = (
+            offset_across**2 + offset_up**2 + 0.25
+        )  # nodes of one cell push no harder than at half its width
+        self.kernels = [scipy.fft.rfft2(offset_part / squared_distance) for offset_part in (offset_across, offset_up)]
 
     def force(self, places: Places) -> Places:
-        low = places.min(axis=0)
-        width = float((places.max(axis=0) - low).max()) or 1.0
-        size = width / (self.cells - 1.001)
-        at = (places - low) / size
-        corner = at.astype(np.int64)
-        part = at - corner
-        number = corner[:, 0] * self.cells + corner[:, 1]
-        shares = [
-            (number + self.cells * right + above, _side(part[:, 0], right) * _side(part[:, 1], above))
+        lowest_corner = places.min(axis=0)
+        grid_width = float((places.max(axis=0) - lowest_corner).max()) or 1.0
+        cell_size = grid_width / (self.cells - 1.001)
+        grid_position = (places - lowest_corner) / cell_size
+        cell_corner = grid_position.astype(np.int64)
+        cell_part = grid_position - cell_corner
+        cell_number = cell_corner[:, 0] * self.cells + cell_corner[:, 1]
+        cell_shares = [
+            (cell_number + self.cells * right + above, _side(cell_part[:, 0], right) * _side(cell_part[:, 1], above))
             for right in (0, 1)
             for above in (0, 1)
         ]  # fmt: skip
-        mass = np.zeros(self.cells**2)
-        for cell, share in shares:
-            mass += np.bincount(cell, share, minlength=mass.size)
-        shape = (2 * self.cells, 2 * self.cells)
-        spectrum = scipy.fft.rfft2(mass.reshape(self.cells, self.cells), s=shape)
-        found = np.empty_like(places)
+        cell_mass = np.zeros(self.cells**2)
+        for cell, share in cell_shares:
+            cell_mass += np.bincount(cell, share, minlength=cell_mass.size)
+        grid_shape = (2 * self.cells, 2 * self.cells)
+        mass_spectrum = scipy.fft.rfft2(cell_mass.reshape(self.cells, self.cells), s=grid_shape)
+        push_force = np.empty_like(places)
         for axis, kernel in enumerate(self.kernels):
-            field = scipy.fft.irfft2(spectrum * kernel, s=shape)[: self.cells, : self.cells].ravel()
-            found[:, axis] = sum(share * field[cell] for cell, share in shares)
-        return found / (size * len(places))
+            force_field = scipy.fft.irfft2(mass_spectrum * kernel, s=grid_shape)[: self.cells, : self.cells].ravel()
+            push_force[:, axis] = sum(share * force_field[cell] for cell, share in cell_shares)
+        return push_force / (cell_size * len(places))
 
 
 def _side(part: Places, upper: int) -> Places:
@@ -206,49 +213,53 @@ def _side(part: Places, upper: int) -> Places:
 
 def _start(pull: _Pull, spread: Places) -> Places:
     """Slow directions of the walk over all layers: random values, averaged over neighbours again and again."""
-    count = len(spread)
-    root = np.sqrt(pull.strength)
-    inverse = _inverse(root)[:, None]
-    trivial = root / np.linalg.norm(root)
-    block = np.random.default_rng(0).standard_normal((count, min(4, count)))
+    node_count = len(spread)
+    root_strength = np.sqrt(pull.strength)
+    inverse_root = _inverse(root_strength)[:, None]
+    trivial_direction = root_strength / np.linalg.norm(root_strength)
+    random_block = np.random.default_rng(0).standard_normal((node_count, min(4, node_count)))
     for step in range(60):
-        block = 0.5 * (block + inverse * pull.times(inverse * block))
-        block -= trivial[:, None] * (trivial @ block)
+        random_block = 0.5 * (random_block + inverse_root * pull.times(inverse_root * random_block))
+        random_block -= trivial_direction[:, None] * (trivial_direction @ random_block)
         if step % 10 == 9:
-            block, _ = np.linalg.qr(block)
-    vectors, values, _ = np.linalg.svd(block, full_matrices=False)
-    main = (vectors * values)[:, :2] * (inverse > 0)
-    if main.shape[1] < 2:
-        main = np.column_stack([main, np.zeros(count)])
-    width = np.quantile(np.abs(main), 0.9, axis=0)
+            random_block, _ = np.linalg.qr(random_block)
+    left_vectors, singular_values, _ = np.linalg.svd(random_block, full_matrices=False)
+    main_directions = (left_vectors * singular_values)[:, :2] * (inverse_root > 0)
+    if main_directions.shape[1] < 2:
+        main_directions = np.column_stack([main_directions, np.zeros(node_count)])
+    direction_width = np.quantile(np.abs(main_directions), 0.9, axis=0)
     # nodes with the same neighbours would start on top of each other and never part
-    placed: Places = np.clip(main / np.where(width > 1e-12, width, 1.0), -3, 3) + 0.3 * spread
-    return placed
+    start_places: Places = (
+        np.clip(main_directions / np.where(direction_width > 1e-12, direction_width, 1.0), -3, 3) + 0.3 * spread
+    )
+    return start_places
 
 
 def _sunflower(count: int) -> Places:
     """Points spread evenly over a disc of radius 1, all different."""
-    order = np.arange(count)
-    radius = np.sqrt((order + 0.5) / max(count, 1)) if count > 1 else np.zeros(count)
-    angle = order * _GOLDEN_ANGLE
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    point_order = np.arange(count)
+    point_radius = np.sqrt((point_order + 0.5) / max(count, 1)) if count > 1 else np.zeros(count)
+    point_angle = point_order * _GOLDEN_ANGLE
+    return np.column_stack([point_radius * np.cos(point_angle), point_radius * np.sin(point_angle)])
 
 
 def _framed(places: Places) -> Places:
     """Turned so that the wider direction is the first, and fitted between 0 and 1."""
-    centred = places - places.mean(axis=0)
-    _, turn = np.linalg.eigh(centred.T @ centred)
-    turned = centred @ turn[:, ::-1]
-    largest = np.abs(turned).argmax(axis=0)
-    signs = np.sign(turned[largest, [0, 1]])
-    turned *= np.where(signs == 0, 1.0, signs)
+    centred_places = places - places.mean(axis=0)
+    _, principal_axes = np.linalg.eigh(centred_places.T @ centred_places)
+    turned_places = centred_places @ principal_axes[:, ::-1]
+    largest_rows = np.abs(turned_places).argmax(axis=0)
+    axis_signs = np.sign(turned_places[largest_rows, [0, 1]])
+    turned_places *= np.where(axis_signs == 0, 1.0, axis_signs)
     # a few nodes far out would squeeze all others together
-    radius = np.linalg.norm(turned, axis=1, keepdims=True)
-    reach = 1.25 * float(np.quantile(radius, 0.97))
-    turned *= np.minimum(1.0, reach / np.maximum(radius, 1e-12))
-    low, high = turned.min(axis=0), turned.max(axis=0)
-    width = high - low
+    node_radius = np.linalg.norm(turned_places, axis=1, keepdims=True)
+    radius_bound = 1.25 * float(np.quantile(node_radius, 0.97))
+    turned_places *= np.minimum(1.0, radius_bound / np.maximum(node_radius, 1e-12))
+    lowest_place, highest_place = turned_places.min(axis=0), turned_places.max(axis=0)
+    frame_width = highest_place - lowest_place
     # equal scales unless that would leave half of a direction empty
-    scale = np.maximum(width, 0.6 * width.max())
-    framed: Places = 0.5 + (turned - (low + high) / 2) / np.where(scale > 0, scale, 1.0)
-    return framed
+    axis_scale = np.maximum(frame_width, 0.6 * frame_width.max())
+    framed_places: Places = 0.5 + (turned_places - (lowest_place + highest_place) / 2) / np.where(
+        axis_scale > 0, axis_scale, 1.0
+    )
+    return framed_places
