@@ -151,14 +151,14 @@ def presence(nodes: ArrayLike | None, num_nodes: int) -> BoolArray | None:
     """A mask of the nodes a layer holds, from a mask or positions; None if it holds them all."""
     if nodes is None:
         return None
-    array = np.asarray(nodes)
-    if array.dtype == bool and array.size:
-        if array.shape != (num_nodes,):
+    given_nodes = np.asarray(nodes)
+    if given_nodes.dtype == bool and given_nodes.size:
+        if given_nodes.shape != (num_nodes,):
             raise DataError(
-                f"the nodes of a layer were given as a mask of shape {array.shape}; there are {num_nodes} nodes"
+                f"the nodes of a layer were given as a mask of shape {given_nodes.shape}; there are {num_nodes} nodes"
             )
-        mask = array.copy()
+        present_mask = given_nodes.copy()
     else:
-        mask = np.zeros(num_nodes, dtype=bool)
-        mask[index_array(array, num_nodes, "the nodes of a layer")] = True
-    return None if mask.all() else frozen(mask)
+        present_mask = np.zeros(num_nodes, dtype=bool)
+        present_mask[index_array(given_nodes, num_nodes, "the nodes of a layer")] = True
+    return None if present_mask.all() else frozen(present_mask)

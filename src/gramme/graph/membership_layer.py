@@ -110,36 +110,36 @@ class MembershipLayer(Layer):
         feature_names: Sequence[str] | None = None,
     ) -> None:
         self.num_nodes = node_count(num_nodes)
-        members = index_array(node, self.num_nodes, "the members of the groups")
-        groups, names = _numbered_groups(group, group_names)
-        if members.size != groups.size:
-            raise DataError(f"{members.size} members were given for {groups.size} groups")
+        member_nodes = index_array(node, self.num_nodes, "the members of the groups")
+        group_codes, given_names = _numbered_groups(group, group_names)
+        if member_nodes.size != group_codes.size:
+            raise DataError(f"{member_nodes.size} members were given for {group_codes.size} groups")
 
         def named(row: int) -> str:
-            return f"the membership of node {members[row]} in {names[groups[row]]!r}"
+            return f"the membership of node {member_nodes[row]} in {given_names[group_codes[row]]!r}"
 
-        given: NDArray[Any] = np.ones(members.size, dtype=np.int8)
+        given_weights: NDArray[Any] = np.ones(member_nodes.size, dtype=np.int8)
         if weight is not None:
-            given = checked_weights(weight, members.size, "membership", named)
-        described, self.feature_names = checked_edge_features(
-            features, feature_names, members.size, "membership", named
+            given_weights = checked_weights(weight, member_nodes.size, "membership", named)
+        entry_features, self.feature_names = checked_edge_features(
+            features, feature_names, member_nodes.size, "membership", named
         )
-        incidence = sp.csr_array((given, (members, groups)), shape=(self.num_nodes, len(names)))
+        incidence = sp.csr_array((given_weights, (member_nodes, group_codes)), shape=(self.num_nodes, len(given_names)))
         incidence.sum_duplicates()
         incidence.sort_indices()
-        counts = np.diff(incidence.indptr)
-        weights = None if weight is None else np.ascontiguousarray(incidence.data)
-        if described is not None:
-            stated, kept = (
-                node.astype(np.int64) * len(names) + group
+        group_counts = np.diff(incidence.indptr)
+        merged_weights = None if weight is None else np.ascontiguousarray(incidence.data)
+        if entry_features is not None:
+            stated_keys, kept_keys = (
+                node.astype(np.int64) * len(given_names) + group
                 for node, group in (
-                    (members, groups),
-                    (np.repeat(np.arange(self.num_nodes), counts), incidence.indices),
+                    (member_nodes, group_codes),
+                    (np.repeat(np.arange(self.num_nodes), group_counts), incidence.indices),
                 )
             )
-            described = mean_rows(described, np.searchsorted(kept, stated), kept.size)
-        self._set(counts, incidence.indices, names, nodes, weights, described)
-        self.duplicates_merged = int(members.size - self.group.size)
+            entry_features = mean_rows(entry_features, np.searchsorted(kept_keys, stated_keys), kept_keys.size)
+        self._set(group_counts, incidence.indices, given_names, nodes, merged_weights, entry_features)
+        self.duplicates_merged = int(member_nodes.size - self.group.size)
 
     def _set(
         self,
@@ -153,31 +153,31 @@ class MembershipLayer(Layer):
         """Store memberships that are already sorted and unique; drop the groups without members."""
         sizes = np.bincount(groups, minlength=len(names))
         if not sizes.all():
-            kept = np.flatnonzero(sizes)
-            renumbered = np.cumsum(sizes > 0) - 1
-            groups, names, sizes = renumbered[groups], names[kept], sizes[kept]
+            kept_groups = np.flatnonzero(sizes)
+            new_codes = np.cumsum(sizes > 0) - 1
+            groups, names, sizes = new_codes[groups], names[kept_groups], sizes[kept_groups]
         self.group_names = names
         self.group = frozen(smallest_int(groups, len(names)))
         self.weight = None if weights is None or not weights.size else frozen(weights)
         self.features = features
         self.sizes = frozen(sizes.astype(np.int64))
         self._counts = frozen(smallest_int(counts, len(names)))
-        present = counts > 0 if nodes is None else np.asarray(nodes)
-        self._present = presence(present, self.num_nodes)
+        is_present = counts > 0 if nodes is None else np.asarray(nodes)
+        self._present = presence(is_present, self.num_nodes)
         if self._present is not None and nodes is not None:
-            outside = np.flatnonzero((counts > 0) & ~self._present)
-            if outside.size:
-                raise DataError(f"node {outside[0]} is in a group but not among the nodes of its layer")
+            outside_nodes = np.flatnonzero((counts > 0) & ~self._present)
+            if outside_nodes.size:
+                raise DataError(f"node {outside_nodes[0]} is in a group but not among the nodes of its layer")
 
     @classmethod
     def from_values(cls, values: Iterable[Any], *, nodes: ArrayLike | None = None) -> MembershipLayer:
         """One value per node: equal values are a group, a missing one (None, NaN) joins nobody."""
-        series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+        value_series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
         try:
-            codes, names = pd.factorize(series, use_na_sentinel=True)
+            value_codes, value_names = pd.factorize(value_series, use_na_sentinel=True)
         except TypeError as error:
             raise DataError(f"the values of a membership layer must be hashable: {error}") from error
-        return cls.from_codes(codes, names, nodes=nodes)
+        return cls.from_codes(value_codes, value_names, nodes=nodes)
 
     @classmethod
     def from_codes(
@@ -188,13 +188,13 @@ class MembershipLayer(Layer):
         >>> MembershipLayer.from_codes([0, 1, 0, -1])
         MembershipLayer(3 nodes, 2 groups, 1 implied edges)
         """
-        numbers = whole_numbers(codes, "the groups of the nodes")
+        group_numbers = whole_numbers(codes, "the groups of the nodes")
         layer = cls.__new__(cls)
-        layer.num_nodes = numbers.size
+        layer.num_nodes = group_numbers.size
         layer.feature_names = None
-        belongs = numbers >= 0
-        groups, names = _numbered_groups(numbers[belongs], group_names)
-        layer._set(belongs, groups, names, nodes)
+        is_member = group_numbers >= 0
+        group_codes, known_names = _numbered_groups(group_numbers[is_member], group_names)
+        layer._set(is_member, group_codes, known_names, nodes)
         layer.duplicates_merged = 0
         return layer
 
@@ -232,9 +232,9 @@ class MembershipLayer(Layer):
         """The group of each node, -1 for none; only where no node is in several groups."""
         if not self.single:
             raise DataError("some nodes are in several groups, so a node has no single group")
-        codes = np.full(self.num_nodes, -1, dtype=np.int64)
-        codes[self._counts > 0] = self.group
-        return codes
+        node_codes = np.full(self.num_nodes, -1, dtype=np.int64)
+        node_codes[self._counts > 0] = self.group
+        return node_codes
 
     @property
     def weighted(self) -> bool:
@@ -245,8 +245,12 @@ class MembershipLayer(Layer):
     def num_edges(self) -> int:
         """Implied undirected edges, from group sizes: a pair counts once per group it shares."""
         # In Python integers: the edges among billions of memberships exceed 64 bits
-        sizes, times = (column.tolist() for column in np.unique(self.sizes, return_counts=True))
-        return sum(n * size * (size - 1) // 2 for size, n in zip(sizes, times, strict=True))
+        distinct_sizes, size_counts = (
+            size_column.tolist() for size_column in np.unique(self.sizes, return_counts=True)
+        )
+        return sum(
+            n * group_size * (group_size - 1) // 2 for group_size, n in zip(distinct_sizes, size_counts, strict=True)
+        )
 
     def incidence(self) -> sp.csr_array:
         """Node by group matrix of the weights, ones where there are none; its numbers are read-only."""
@@ -268,27 +272,33 @@ class MembershipLayer(Layer):
     def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each node the sum over those it shares a group with; what it gives to its groups is taken off again."""
         inside = self.incidence()
-        own = np.asarray(inside.multiply(inside).sum(axis=1)).reshape(-1, *[1] * (values.ndim - 1))
-        sums: NDArray[Any] = np.asarray(inside @ (inside.T @ values)) - own * values
-        return sums
+        own_share = np.asarray(inside.multiply(inside).sum(axis=1)).reshape(-1, *[1] * (values.ndim - 1))
+        neighbour_totals: NDArray[Any] = np.asarray(inside @ (inside.T @ values)) - own_share * values
+        return neighbour_totals
 
     def to_edges(self) -> EdgeLayer:
         """The implied edges, all of them; a pair has the weight sum over shared groups of w_ig w_jg.
 
         Where memberships have no weights, that is the number of groups the pair shares.
         """
-        incidence = self.incidence()
+        group_incidence = self.incidence()
         if self.weight is None:
-            incidence = incidence.astype(np.int32)
-        pairs = sp.triu(incidence @ incidence.T, k=1).tocoo()
-        weighted = self.weighted or (pairs.data.size > 0 and int(pairs.data.max()) > 1)
-        return EdgeLayer(self.num_nodes, pairs.row, pairs.col, pairs.data if weighted else None, nodes=self._present)
+            group_incidence = group_incidence.astype(np.int32)
+        member_pairs = sp.triu(group_incidence @ group_incidence.T, k=1).tocoo()
+        has_weights = self.weighted or (member_pairs.data.size > 0 and int(member_pairs.data.max()) > 1)
+        return EdgeLayer(
+            self.num_nodes,
+            member_pairs.row,
+            member_pairs.col,
+            member_pairs.data if has_weights else None,
+            nodes=self._present,
+        )
 
     def degrees(self) -> NDArray[np.int64]:
         """Neighbours of each node, a neighbour counted once per shared group."""
-        others = np.concatenate([[0], np.cumsum(self.sizes[self.group] - 1)]).astype(np.int64)
-        ends = np.cumsum(self._counts, dtype=np.int64)
-        return np.asarray(others[ends] - others[ends - self._counts])
+        running_others = np.concatenate([[0], np.cumsum(self.sizes[self.group] - 1)]).astype(np.int64)
+        last_membership = np.cumsum(self._counts, dtype=np.int64)
+        return np.asarray(running_others[last_membership] - running_others[last_membership - self._counts])
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Positions of the nodes that share a group with ``node``, and the weight of each.
@@ -297,10 +307,10 @@ class MembershipLayer(Layer):
         """
         node = self._position(node)
         incidence = self.incidence()
-        weights = incidence @ incidence[[node]].toarray().ravel()
-        weights[node] = 0
-        found = np.flatnonzero(weights)
-        return found, weights[found]
+        shared_weights = incidence @ incidence[[node]].toarray().ravel()
+        shared_weights[node] = 0
+        neighbour_nodes = np.flatnonzero(shared_weights)
+        return neighbour_nodes, shared_weights[neighbour_nodes]
 
     def subset(self, nodes: NDArray[np.int64]) -> MembershipLayer:
         """The memberships of the given nodes, which are numbered anew; emptied groups go."""
@@ -308,24 +318,26 @@ class MembershipLayer(Layer):
 
     def with_entries(self, kept: NDArray[np.bool_]) -> MembershipLayer:
         """The layer with some of its memberships and all of its nodes; emptied groups go."""
-        counts = np.bincount(self.node[kept], minlength=self.num_nodes)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
+        kept_counts = np.bincount(self.node[kept], minlength=self.num_nodes)
+        indptr = np.concatenate([[0], np.cumsum(kept_counts)])
         entries = (np.flatnonzero(kept), self.group[kept].astype(np.int32), indptr)
-        rows = sp.csr_array(entries, shape=(self.num_nodes, self.num_groups))
-        return self._of_rows(rows, self.group_names, self.present)
+        entry_rows = sp.csr_array(entries, shape=(self.num_nodes, self.num_groups))
+        return self._of_rows(entry_rows, self.group_names, self.present)
 
     def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
         """The same memberships with nodes and groups in another order, given as positions in this one."""
-        rows = self._numbered() if nodes is None else self._numbered()[nodes]
-        names = self.group_names
+        entry_rows = self._numbered() if nodes is None else self._numbered()[nodes]
+        ordered_names = self.group_names
         if groups is not None:
-            renumbered = np.empty(groups.size, dtype=rows.indices.dtype)
-            renumbered[groups] = np.arange(groups.size)
-            rows = sp.csr_array((rows.data, renumbered[rows.indices], rows.indptr), rows.shape)
-            rows.sort_indices()
-            names = names[groups]
-        present = self.present if nodes is None else self.present[nodes]
-        return self._of_rows(rows, names, present, self.duplicates_merged)
+            new_codes = np.empty(groups.size, dtype=entry_rows.indices.dtype)
+            new_codes[groups] = np.arange(groups.size)
+            entry_rows = sp.csr_array(
+                (entry_rows.data, new_codes[entry_rows.indices], entry_rows.indptr), entry_rows.shape
+            )
+            entry_rows.sort_indices()
+            ordered_names = ordered_names[groups]
+        present_nodes = self.present if nodes is None else self.present[nodes]
+        return self._of_rows(entry_rows, ordered_names, present_nodes, self.duplicates_merged)
 
     def _of_rows(
         self, rows: sp.csr_array, names: pd.Index, present: BoolArray, duplicates_merged: int = 0
@@ -334,9 +346,9 @@ class MembershipLayer(Layer):
         layer = MembershipLayer.__new__(MembershipLayer)
         layer.num_nodes = rows.shape[0]
         layer.feature_names = self.feature_names
-        weights = None if self.weight is None else self.weight[rows.data]
-        features = None if self.features is None else frozen(self.features[rows.data])
-        layer._set(np.diff(rows.indptr), rows.indices, names, present, weights, features)
+        kept_weights = None if self.weight is None else self.weight[rows.data]
+        kept_features = None if self.features is None else frozen(self.features[rows.data])
+        layer._set(np.diff(rows.indptr), rows.indices, names, present, kept_weights, kept_features)
         layer.duplicates_merged = duplicates_merged
         return layer
 
@@ -352,8 +364,8 @@ class MembershipLayer(Layer):
         """The nodes of each group, in the order of ``group_names``."""
         if not self.num_groups:
             return []
-        order = np.argsort(self.group, kind="stable")
-        return np.split(self.node[order].astype(np.int64), np.cumsum(self.sizes)[:-1])
+        member_order = np.argsort(self.group, kind="stable")
+        return np.split(self.node[member_order].astype(np.int64), np.cumsum(self.sizes)[:-1])
 
     def __eq__(self, other: object) -> bool:
         """Equal nodes, groups by name, memberships and their features; the order of groups does not count."""
@@ -367,18 +379,18 @@ class MembershipLayer(Layer):
             and same_values(self._present, other._present)
         ):
             return False
-        positions = self.group_names.get_indexer(other.group_names)
-        if (positions < 0).any():
+        name_positions = self.group_names.get_indexer(other.group_names)
+        if (name_positions < 0).any():
             return False
-        node = self.node.astype(np.int64) * self.num_groups
-        mine, theirs = node + self.group, node + positions[other.group]
-        first, second = np.argsort(mine), np.argsort(theirs)
+        node_keys = self.node.astype(np.int64) * self.num_groups
+        own_keys, other_keys = node_keys + self.group, node_keys + name_positions[other.group]
+        own_order, other_order = np.argsort(own_keys), np.argsort(other_keys)
 
         def agree(own: FloatArray | None, others: FloatArray | None) -> bool:
-            return same_values(None if own is None else own[first], None if others is None else others[second])
+            return same_values(None if own is None else own[own_order], None if others is None else others[other_order])
 
         return (
-            np.array_equal(mine[first], theirs[second])
+            np.array_equal(own_keys[own_order], other_keys[other_order])
             and agree(self.weight, other.weight)
             and self.feature_names == other.feature_names
             and agree(self.features, other.features)
@@ -397,11 +409,11 @@ def _numbered_groups(group: ArrayLike, group_names: Iterable[Any] | None) -> tup
     """Group numbers as positions among names; numbers that leave wide gaps are closed up first."""
     what = "the groups of the members"
     if group_names is not None:
-        names = name_index(group_names, what="group")
-        return index_array(group, len(names), what, "group"), names
-    numbers = whole_numbers(group, what)
-    count = int(numbers.max(initial=-1)) + 1
-    if count > 10 * numbers.size + 1000 and int(numbers.min()) >= 0:
-        found, positions = np.unique(numbers, return_inverse=True)
-        return positions.astype(np.int64), name_index(found)
-    return index_array(numbers, count, what, "group"), pd.RangeIndex(count)
+        known_names = name_index(group_names, what="group")
+        return index_array(group, len(known_names), what, "group"), known_names
+    group_numbers = whole_numbers(group, what)
+    group_count = int(group_numbers.max(initial=-1)) + 1
+    if group_count > 10 * group_numbers.size + 1000 and int(group_numbers.min()) >= 0:
+        distinct_numbers, number_positions = np.unique(group_numbers, return_inverse=True)
+        return number_positions.astype(np.int64), name_index(distinct_numbers)
+    return index_array(group_numbers, group_count, what, "group"), pd.RangeIndex(group_count)

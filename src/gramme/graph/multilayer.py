@@ -158,8 +158,8 @@ class MultilayerGraph(Frozen):
             num_nodes = node_count(num_nodes)
         if not isinstance(layers, Mapping):
             raise DataError(f"layers must be a mapping of name to layer, not {layers!r}")
-        given: dict[Any, Any] = dict(layers)
-        for layer_name, layer in given.items():
+        given_layers: dict[Any, Any] = dict(layers)
+        for layer_name, layer in given_layers.items():
             if not isinstance(layer_name, str) or not layer_name:
                 raise DataError(f"the layer name {layer_name!r} is empty or not text")
             if not isinstance(layer, Layer):
@@ -186,8 +186,8 @@ class MultilayerGraph(Frozen):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A graph that was pickled before there were couplings or names of features has none
-        parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
-        super().__setstate__({"feature_names": None} | state | parts)
+        mapped_parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
+        super().__setstate__({"feature_names": None} | state | mapped_parts)
         for matrix in (self.features, *self.layer_features.values()):
             freeze_features(matrix)
         for mask in self.masks.values():
@@ -217,11 +217,11 @@ class MultilayerGraph(Frozen):
     @property
     def num_entries(self) -> int:
         """Nodes of all layers, memberships, and edges from each end: what the time of most work here depends on."""
-        size = self.num_nodes * self.num_layers
+        entry_count = self.num_nodes * self.num_layers
         for layer in self.layers.values():
             both_ends = layer.made_of == "edges" and not layer.directed
-            size += layer.num_entries * (2 if both_ends else 1)
-        return size
+            entry_count += layer.num_entries * (2 if both_ends else 1)
+        return entry_count
 
     @property
     def num_edges(self) -> int:
@@ -237,25 +237,25 @@ class MultilayerGraph(Frozen):
 
     def positions(self, names: Iterable[Any]) -> NDArray[np.int64]:
         """Where the named nodes stand; an unknown name is an error that quotes it."""
-        wanted = loose_index(names)
+        wanted_names = loose_index(names)
         try:
-            places = self.nodes.get_indexer(wanted).astype(np.int64)
+            node_positions = self.nodes.get_indexer(wanted_names).astype(np.int64)
         except TypeError as error:
             raise DataError(f"a node name must be hashable: {error}") from error
-        if (places < 0).any():
-            unknown = plain(wanted[int(np.flatnonzero(places < 0)[0])])
-            raise DataError(f"there is no node {unknown!r} in the graph ({self._name_hint(unknown)})")
-        return places
+        if (node_positions < 0).any():
+            unknown_name = plain(wanted_names[int(np.flatnonzero(node_positions < 0)[0])])
+            raise DataError(f"there is no node {unknown_name!r} in the graph ({self._name_hint(unknown_name)})")
+        return node_positions
 
     def _name_hint(self, unknown: object) -> str:
-        alike = [name for name in self.nodes[:100_000] if str(name) == str(unknown)]
-        if alike:
-            kind = type(alike[0]).__name__
-            return f"a node {alike[0]!r} is there: names are {kind}, not {type(unknown).__name__}"
+        names_alike = [name for name in self.nodes[:100_000] if str(name) == str(unknown)]
+        if names_alike:
+            name_type = type(names_alike[0]).__name__
+            return f"a node {names_alike[0]!r} is there: names are {name_type}, not {type(unknown).__name__}"
         if not self.num_nodes:
             return "it has no nodes"
-        some = ", ".join(repr(name) for name in self.nodes[:3])
-        return f"nodes are named {some}" + (", ..." if self.num_nodes > 3 else "")
+        first_names = ", ".join(repr(name) for name in self.nodes[:3])
+        return f"nodes are named {first_names}" + (", ..." if self.num_nodes > 3 else "")
 
     def align(self, values: Any, what: str = "value") -> NDArray[np.object_]:
         """Values per node in node order, None where missing; see ``gramme.graph.node_values.aligned``."""
@@ -268,7 +268,7 @@ class MultilayerGraph(Frozen):
 
         Where layers are exchanged, couplings and features of layers that are gone go with them.
         """
-        parts: dict[str, Any] = {
+        graph_parts: dict[str, Any] = {
             "layers": self.layers,
             "nodes": self.nodes,
             "labels": self.labels,
@@ -279,17 +279,21 @@ class MultilayerGraph(Frozen):
             "feature_names": None if "features" in changes else self.feature_names,
             "masks": self.masks,
         }
-        unknown = set(changes) - set(parts)
-        if unknown:
-            raise TypeError(f"replace() has no part {sorted(unknown)[0]!r}")
+        unknown_parts = set(changes) - set(graph_parts)
+        if unknown_parts:
+            raise TypeError(f"replace() has no part {sorted(unknown_parts)[0]!r}")
         if isinstance(changes.get("features"), Mapping):
-            parts["layer_features"] = {}
-        kept = changes.get("layers", self.layers)
-        parts["couplings"] = {
-            pair: coupling for pair, coupling in self.couplings.items() if pair[0] in kept and pair[1] in kept
+            graph_parts["layer_features"] = {}
+        kept_layers = changes.get("layers", self.layers)
+        graph_parts["couplings"] = {
+            layer_pair: coupling
+            for layer_pair, coupling in self.couplings.items()
+            if layer_pair[0] in kept_layers and layer_pair[1] in kept_layers
         }
-        parts["layer_features"] = {name: matrix for name, matrix in parts["layer_features"].items() if name in kept}
-        return MultilayerGraph(**(parts | changes))
+        graph_parts["layer_features"] = {
+            name: matrix for name, matrix in graph_parts["layer_features"].items() if name in kept_layers
+        }
+        return MultilayerGraph(**(graph_parts | changes))
 
     def with_coupling_layers(self) -> MultilayerGraph:
         """Every coupling as a layer ``A~B``; see ``gramme.graph.coupling.with_coupling_layers``."""
@@ -299,8 +303,8 @@ class MultilayerGraph(Frozen):
         """The graph with the named layers only, in the order given."""
         if isinstance(names, str):
             names = [names]
-        chosen = {name: self.layer(name) for name in names}
-        return self.replace(layers=chosen)
+        chosen_layers = {layer_name: self.layer(layer_name) for layer_name in names}
+        return self.replace(layers=chosen_layers)
 
     def layer(self, name: str) -> Layer:
         """The layer of that name, or an error that suggests the nearest one."""
@@ -315,22 +319,22 @@ class MultilayerGraph(Frozen):
 
     def subgraph(self, nodes: Iterable[Any]) -> MultilayerGraph:
         """The graph among the named nodes, in the order given; every layer is kept."""
-        places = self.positions(nodes)
-        if np.unique(places).size != places.size:
-            order = np.sort(places)
-            double = plain(self.nodes[int(order[:-1][np.diff(order) == 0][0])])
-            raise DataError(f"the node {double!r} was named twice for a subgraph; name each once")
+        node_positions = self.positions(nodes)
+        if np.unique(node_positions).size != node_positions.size:
+            sorted_positions = np.sort(node_positions)
+            repeated_name = plain(self.nodes[int(sorted_positions[:-1][np.diff(sorted_positions) == 0][0])])
+            raise DataError(f"the node {repeated_name!r} was named twice for a subgraph; name each once")
         return MultilayerGraph(
-            {name: layer.subset(places) for name, layer in self.layers.items()},
-            nodes=self.nodes[places],
-            labels=None if self.labels is None else self.labels[places],
-            features=None if self.features is None else self.features[places],
-            couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
-            layer_features={name: each[places] for name, each in self.layer_features.items()},
+            {name: layer.subset(node_positions) for name, layer in self.layers.items()},
+            nodes=self.nodes[node_positions],
+            labels=None if self.labels is None else self.labels[node_positions],
+            features=None if self.features is None else self.features[node_positions],
+            couplings={layer_pair: each.subset(node_positions) for layer_pair, each in self.couplings.items()},
+            layer_features={name: each[node_positions] for name, each in self.layer_features.items()},
             feature_names=self.feature_names,
-            masks={name: mask[places] for name, mask in self.masks.items()},
+            masks={name: mask[node_positions] for name, mask in self.masks.items()},
             name=self.name,
-            num_nodes=places.size,
+            num_nodes=node_positions.size,
         )
 
     # Looking at it
@@ -345,25 +349,32 @@ class MultilayerGraph(Frozen):
         The copy of node i in layer l is row ``l * num_nodes + i``. Built explicitly, so for small
         graphs; the models work on the same graph without building it.
         """
-        size, layers = self.num_nodes, list(self.layers.values())
-        if not layers:
+        node_count, all_layers = self.num_nodes, list(self.layers.values())
+        if not all_layers:
             return sp.csr_array((0, 0))
-        blocks: list[list[Any]] = []
-        for here in layers:
-            pillars = [(here.present & there.present).astype(np.float64) for there in layers]
-            blocks.append([sp.csr_array(sp.diags_array(both, shape=(size, size))) for both in pillars])
-        place = {name: position for position, name in enumerate(self.layers)}
+        matrix_blocks: list[list[Any]] = []
+        for row_layer in all_layers:
+            shared_presence = [
+                (row_layer.present & column_layer.present).astype(np.float64) for column_layer in all_layers
+            ]
+            matrix_blocks.append(
+                [
+                    sp.csr_array(sp.diags_array(both_present, shape=(node_count, node_count)))
+                    for both_present in shared_presence
+                ]
+            )
+        layer_position = {name: position for position, name in enumerate(self.layers)}
         for name, layer in self.layers.items():
-            blocks[place[name]][place[name]] = layer.to_scipy()
-        for (first, second), coupling in self.couplings.items():
-            a, b, between = place[first], place[second], coupling.to_scipy()
-            blocks[a][b] = sp.csr_array(blocks[a][b] + between)
+            matrix_blocks[layer_position[name]][layer_position[name]] = layer.to_scipy()
+        for (first_layer, second_layer), coupling in self.couplings.items():
+            a, b, coupling_matrix = layer_position[first_layer], layer_position[second_layer], coupling.to_scipy()
+            matrix_blocks[a][b] = sp.csr_array(matrix_blocks[a][b] + coupling_matrix)
             if not coupling.directed:
-                blocks[b][a] = sp.csr_array(blocks[b][a] + between.T)
-        supra = sp.csr_array(sp.block_array(blocks, format="csr"))
-        supra.eliminate_zeros()
-        supra.sort_indices()
-        return supra
+                matrix_blocks[b][a] = sp.csr_array(matrix_blocks[b][a] + coupling_matrix.T)
+        supra_matrix = sp.csr_array(sp.block_array(matrix_blocks, format="csr"))
+        supra_matrix.eliminate_zeros()
+        supra_matrix.sort_indices()
+        return supra_matrix
 
     def __repr__(self) -> str:
         return describe(self)
@@ -451,11 +462,11 @@ class MultilayerGraph(Frozen):
         >>> g.neighbors("Ann"), g.neighbors("Ann", layer="b")
         (['Bo', 'Cy'], ['Cy'])
         """
-        place = int(self.positions([node])[0])
-        asked = self.layers.values() if layer is None else [self.layer(layer)]
-        found = [each.neighbours(place)[0] for each in asked]
-        places = np.unique(np.concatenate([*found, np.zeros(0, dtype=np.int64)]).astype(np.int64))
-        return list(self.nodes[places])
+        node_position = int(self.positions([node])[0])
+        asked_layers = self.layers.values() if layer is None else [self.layer(layer)]
+        found_nodes = [each.neighbours(node_position)[0] for each in asked_layers]
+        neighbour_nodes = np.unique(np.concatenate([*found_nodes, np.zeros(0, dtype=np.int64)]).astype(np.int64))
+        return list(self.nodes[neighbour_nodes])
 
     def to_pandas(self, what: Literal["edges", "nodes", "memberships"] = "edges") -> pd.DataFrame:
         """The graph as a table.
@@ -477,25 +488,25 @@ class MultilayerGraph(Frozen):
         0     a    Ann     Bo     1.0
         """
         if what == "nodes":
-            labels = [None] * len(self.nodes) if self.labels is None else list(self.labels)
-            columns: dict[str, Any] = {"label": pd.Series(labels, index=self.nodes, dtype=object)}
+            node_labels = [None] * len(self.nodes) if self.labels is None else list(self.labels)
+            node_columns: dict[str, Any] = {"label": pd.Series(node_labels, index=self.nodes, dtype=object)}
             for name, layer in self.layers.items():
-                columns[name if name != "label" else "label (layer)"] = layer.degrees()
-            return pd.DataFrame(columns, index=self.nodes.rename("node"))
+                node_columns[name if name != "label" else "label (layer)"] = layer.degrees()
+            return pd.DataFrame(node_columns, index=self.nodes.rename("node"))
         if what not in ("edges", "memberships"):
             raise DataError(f"what must be 'edges', 'nodes' or 'memberships', not {what!r}")
         if what == "edges" and self.num_edges > MAX_TABLE_EDGES:
             raise DataError(
                 f"a table of {self.num_edges:,} edges would not fit in memory; for groups use to_pandas('memberships')"
             )
-        ends = ["source", "target"] if what == "edges" else ["node", "group"]
-        parts = []
+        end_columns = ["source", "target"] if what == "edges" else ["node", "group"]
+        layer_tables = []
         for name, layer in self.layers.items():
             if what == "edges":
                 edges = layer.to_edges()
-                first, second = self.nodes[edges.source], self.nodes[edges.target]
-                weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
-                described = (
+                first_ends, second_ends = self.nodes[edges.source], self.nodes[edges.target]
+                entry_weights = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+                feature_columns = (
                     {}
                     if edges.features is None
                     else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
@@ -503,14 +514,24 @@ class MultilayerGraph(Frozen):
             elif layer.incidence() is None:
                 continue
             else:
-                incidence, groups = layer.columns(self.nodes)
+                incidence, group_names = layer.columns(self.nodes)
                 entries = incidence.tocoo()
-                first, second = self.nodes[entries.coords[0]], groups[entries.coords[1]]
-                weight, described = entries.data, {}
-            frame = dict(zip(ends, (first, second), strict=True)) | {"weight": weight} | described
-            parts.append(pd.DataFrame({key: np.asarray(column) for key, column in frame.items()}))
-            parts[-1].insert(0, "layer", name)
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["layer", *ends, "weight"])
+                first_ends, second_ends = self.nodes[entries.coords[0]], group_names[entries.coords[1]]
+                entry_weights, feature_columns = entries.data, {}
+            table_columns = (
+                dict(zip(end_columns, (first_ends, second_ends), strict=True))
+                | {"weight": entry_weights}
+                | feature_columns
+            )
+            layer_tables.append(
+                pd.DataFrame({column_name: np.asarray(column) for column_name, column in table_columns.items()})
+            )
+            layer_tables[-1].insert(0, "layer", name)
+        return (
+            pd.concat(layer_tables, ignore_index=True)
+            if layer_tables
+            else pd.DataFrame(columns=["layer", *end_columns, "weight"])
+        )
 
     def plot(
         self,
@@ -591,7 +612,7 @@ def checked_graph(given: object) -> MultilayerGraph:
     """
     if isinstance(given, MultilayerGraph):
         return given
-    kind = type(given)
+    given_type = type(given)
     makers = {
         "networkx": "MultilayerGraph.from_networkx makes one of it",
         "igraph": "MultilayerGraph.from_igraph makes one of it",
@@ -599,7 +620,7 @@ def checked_graph(given: object) -> MultilayerGraph:
         "pandas": "MultilayerGraph.from_table(table, label=...) makes one of a table with a row per node, "
         "MultilayerGraph.from_edges of a table of edges",
     }
-    maker = makers.get(kind.__module__.partition(".")[0])
+    maker = makers.get(given_type.__module__.partition(".")[0])
     if isinstance(given, (str, PathLike)):
         maker = f"gramme.read({str(given)!r}) reads one from a file"
     elif isinstance(given, Layer):
@@ -614,13 +635,13 @@ def checked_graph(given: object) -> MultilayerGraph:
         maker = (
             "MultilayerGraph.from_edges makes one of edges, from_scipy of matrices, from_networkx of graphs by layer"
         )
-    raise DataError(f"a MultilayerGraph is needed, not {kind.__name__}" + (f"; {maker}" if maker else ""))
+    raise DataError(f"a MultilayerGraph is needed, not {given_type.__name__}" + (f"; {maker}" if maker else ""))
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:
     """Distinct labels in a fixed order: by value, or by type and text where they do not compare."""
-    distinct = list(dict.fromkeys(labels))
+    distinct_labels = list(dict.fromkeys(labels))
     try:
-        return sorted(distinct)
+        return sorted(distinct_labels)
     except TypeError:
-        return sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
+        return sorted(distinct_labels, key=lambda label: (type(label).__name__, str(label)))

@@ -27,55 +27,55 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
     scalars become Python's. A Series counts as a mapping by name unless its index is the default one
     (0, 1, 2, ...) while the nodes have names of their own.
     """
-    aligned = np.full(graph.num_nodes, None, dtype=object)
+    aligned_values = np.full(graph.num_nodes, None, dtype=object)
     if isinstance(values, pd.Series):
-        index = values.index
-        default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-        if default and not isinstance(graph.nodes, pd.RangeIndex):
+        series_index = values.index
+        default_index = isinstance(series_index, pd.RangeIndex) and series_index.start == 0 and series_index.step == 1
+        if default_index and not isinstance(graph.nodes, pd.RangeIndex):
             values = values.to_numpy(dtype=object)
         else:
             if not values.index.is_unique:
-                double = values.index[values.index.duplicated()][0]
-                raise DataError(f"node {double!r} has more than one {what}")
+                repeated_name = values.index[values.index.duplicated()][0]
+                raise DataError(f"node {repeated_name!r} has more than one {what}")
             values = dict(zip(values.index, values.to_numpy(dtype=object), strict=True))
     if isinstance(values, Mapping):
-        listed = [plain(value) for value in values.values()]
-        places = graph.positions(values.keys())
+        listed_values = [plain(value) for value in values.values()]
+        node_positions = graph.positions(values.keys())
     else:
         if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(values, Iterable):
             raise DataError(f"{what}s must be a sequence or a mapping by node, not {values!r}")
-        shape = getattr(values, "shape", (0,))
-        if len(shape) != 1:
-            raise DataError(f"{what}s must be one-dimensional, not of shape {tuple(shape)}")
-        listed = plain_list(values)
-        if len(listed) != graph.num_nodes:
-            raise DataError(f"{len(listed)} {what}s were given for {graph.num_nodes} nodes")
-        places = np.arange(graph.num_nodes)
-    for place, value in zip(places.tolist(), listed, strict=True):
+        value_shape = getattr(values, "shape", (0,))
+        if len(value_shape) != 1:
+            raise DataError(f"{what}s must be one-dimensional, not of shape {tuple(value_shape)}")
+        listed_values = plain_list(values)
+        if len(listed_values) != graph.num_nodes:
+            raise DataError(f"{len(listed_values)} {what}s were given for {graph.num_nodes} nodes")
+        node_positions = np.arange(graph.num_nodes)
+    for node_position, value in zip(node_positions.tolist(), listed_values, strict=True):
         if not is_missing(value) and not (isinstance(value, str) and not value.strip()):
             try:
                 hash(value)
             except TypeError as error:
-                name = plain(graph.nodes[place])
-                raise DataError(f"the {what} of node {name!r} is not a value: {error}") from error
-            aligned[place] = value
-    return frozen(aligned)
+                node_name = plain(graph.nodes[node_position])
+                raise DataError(f"the {what} of node {node_name!r} is not a value: {error}") from error
+            aligned_values[node_position] = value
+    return frozen(aligned_values)
 
 
 def checked_masks(masks: Mapping[Any, Any] | None, num_nodes: int) -> Mapping[str, NDArray[np.bool_]]:
     """Truth values per node by name, read-only; an error names the mask that is something else."""
     if masks is not None and not isinstance(masks, Mapping):
         raise DataError(f"masks must be a mapping of name to truth values, not {masks!r}")
-    checked = {}
+    checked_by_name = {}
     for name, mask in (masks or {}).items():
-        values = np.array(mask)
-        if values.dtype != np.bool_ or values.shape != (num_nodes,):
+        mask_values = np.array(mask)
+        if mask_values.dtype != np.bool_ or mask_values.shape != (num_nodes,):
             raise DataError(
-                f"the mask {name!r} must be {num_nodes} truth values, one per node, not {values.dtype} of shape "
-                f"{values.shape}"
+                f"the mask {name!r} must be {num_nodes} truth values, one per node, not {mask_values.dtype} of shape "
+                f"{mask_values.shape}"
             )
-        checked[name] = frozen(values)
-    return MappingProxyType(checked)
+        checked_by_name[name] = frozen(mask_values)
+    return MappingProxyType(checked_by_name)
 
 
 Features = NDArray[np.floating[Any]] | sp.csr_array

@@ -108,28 +108,28 @@ def from_table(
     """
     table = as_pandas(table)
     check_table(table, label=label, id=id)
-    asked = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
-    used, left_out = layer_columns(table, columns, label, id, asked)
+    asked_ways = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
+    used_columns, left_out = layer_columns(table, columns, label, id, asked_ways)
     for column, reason in left_out.items():
         warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=2)
-    ways = chosen_ways(used, asked)
-    policies = dict.fromkeys(used, missing)
+    column_ways = chosen_ways(used_columns, asked_ways)
+    missing_policies = dict.fromkeys(used_columns, missing)
     if isinstance(missing, Mapping):
         for column in missing:
-            known_column(column, used, "missing")
-        policies = {column: missing.get(column, "nobody") for column in used}
-    for policy in policies.values():
+            known_column(column, used_columns, "missing")
+        missing_policies = {column: missing.get(column, "nobody") for column in used_columns}
+    for policy in missing_policies.values():
         if policy not in POLICIES:
             raise DataError(f"missing={policy!r} is unknown; {did_you_mean(str(policy), POLICIES)}")
-    layers: dict[str, Layer] = {}
-    for column in used:
-        way = ways.get(column, (None, None))
-        layer = _of_column(column, column_layer, table[column], *way, missing=policies[column])
-        if str(column) in layers:
+    made_layers: dict[str, Layer] = {}
+    for column in used_columns:
+        way = column_ways.get(column, (None, None))
+        layer = _of_column(column, column_layer, table[column], *way, missing=missing_policies[column])
+        if str(column) in made_layers:
             raise DataError(f"two columns have the name {str(column)!r}; names must differ")
-        layers[str(column)] = layer
-    kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
-    return _graph_of(table, layers, label, id, number_columns(table, kept if numbers else ()), name)
+        made_layers[str(column)] = layer
+    kept_columns = [column for column in used_columns if column_ways.get(column, ("",))[0] != "separator"]
+    return _graph_of(table, made_layers, label, id, number_columns(table, kept_columns if numbers else ()), name)
 
 
 def _graph_of(
@@ -164,8 +164,8 @@ def check_table(table: Any, *, label: Any = None, id: Any = None) -> None:
     if not len(table):
         raise DataError("the table has no rows")
     if not table.columns.is_unique:
-        double = table.columns[table.columns.duplicated()][0]
-        raise DataError(f"two columns have the name {double!r}; names must differ")
+        repeated_column = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"two columns have the name {repeated_column!r}; names must differ")
     for column, role in ((label, "label"), (id, "id")):
         if column is not None:
             known_column(column, list(table.columns), role)
@@ -184,94 +184,94 @@ def layer_columns(
     table: pd.DataFrame, columns: Iterable[Any] | None, label: Any, id: Any, asked: Mapping[str, Any] | None = None
 ) -> tuple[list[Any], dict[Any, str]]:
     """The columns that become layers, and why others are left out; a column that an option names stays."""
-    taken = [column for column in (label, id) if column is not None]
+    taken_columns = [column for column in (label, id) if column is not None]
     left_out: dict[Any, str] = {}
     if columns is None:
-        said = {one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each}
-        used = [column for column in table.columns if column not in taken]
-        for column in used if len(table) >= MIN_JUDGED_ROWS else ():
-            reason = None if column in said else says_nothing(table[column])
+        named_columns = {one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each}
+        used_columns = [column for column in table.columns if column not in taken_columns]
+        for column in used_columns if len(table) >= MIN_JUDGED_ROWS else ():
+            reason = None if column in named_columns else says_nothing(table[column])
             if reason is not None:
                 left_out[column] = reason
-        if len(left_out) < len(used):
-            used = [column for column in used if column not in left_out]
+        if len(left_out) < len(used_columns):
+            used_columns = [column for column in used_columns if column not in left_out]
         else:
             left_out = {}
     else:
-        used = [columns] if isinstance(columns, str) else list(columns)
-        there = dict.fromkeys(table.columns)
-        for column in used:
-            known_column(column, there, "columns")
-            if column in taken:
+        used_columns = [columns] if isinstance(columns, str) else list(columns)
+        present_columns = dict.fromkeys(table.columns)
+        for column in used_columns:
+            known_column(column, present_columns, "columns")
+            if column in taken_columns:
                 raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
-    if not used:
+    if not used_columns:
         raise DataError("the table has no column to make a layer of")
-    return used, left_out
+    return used_columns, left_out
 
 
 def says_nothing(column: pd.Series) -> str | None:
     """Why a column cannot tell which rows are alike; None if it may."""
     try:
-        known = column.dropna()
-        different = known.nunique()
+        known_cells = column.dropna()
+        distinct_count = known_cells.nunique()
     except TypeError:  # lists and the like, about which the layer complains
         return None
-    if not different:
+    if not distinct_count:
         return "it is empty"
-    if different == 1:
-        return f"its only value is {plain(known.iloc[0])!r}"
+    if distinct_count == 1:
+        return f"its only value is {plain(known_cells.iloc[0])!r}"
     if _numbers_rows(column):
         return "it only numbers the rows"
     if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
-        many = len(known) >= MIN_JUDGED_ROWS and different > FREE_TEXT_SHARE * len(known)
-        if many and _is_identifier(known):
-            return f"{different:,} of its {len(known):,} values are different, like an identifier"
+        hardly_repeats = len(known_cells) >= MIN_JUDGED_ROWS and distinct_count > FREE_TEXT_SHARE * len(known_cells)
+        if hardly_repeats and _is_identifier(known_cells):
+            return f"{distinct_count:,} of its {len(known_cells):,} values are different, like an identifier"
         return None
-    if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
+    if pd.api.types.infer_dtype(known_cells, skipna=True) not in ("string", "categorical", "mixed"):
         return None
-    if different == len(known):
+    if distinct_count == len(known_cells):
         return "its values are all different, like names or free text"
-    if different > FREE_TEXT_SHARE * len(known):
-        return f"{different:,} of its {len(known):,} values are different, like free text"
+    if distinct_count > FREE_TEXT_SHARE * len(known_cells):
+        return f"{distinct_count:,} of its {len(known_cells):,} values are different, like free text"
     return None
 
 
 def _numbers_rows(column: pd.Series) -> bool:
     """Whether the values are 0, 1, 2, ... or 1, 2, 3, ... down the rows, as R and pandas write beside a table."""
-    named = None if column.name is None else str(column.name).strip().lower()
-    if named not in ROW_NUMBER_NAMES or not pd.api.types.is_numeric_dtype(column.dtype):
+    column_name = None if column.name is None else str(column.name).strip().lower()
+    if column_name not in ROW_NUMBER_NAMES or not pd.api.types.is_numeric_dtype(column.dtype):
         return False
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_complex_dtype(column.dtype):
         return False
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    first = values[0]
-    return bool(first in (0, 1) and np.array_equal(values, first + np.arange(values.size)))
+    row_numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    first_number = row_numbers[0]
+    return bool(first_number in (0, 1) and np.array_equal(row_numbers, first_number + np.arange(row_numbers.size)))
 
 
 def _is_identifier(known: pd.Series) -> bool:
     """Whether a column of whole numbers is called like one: ``ID``, ``sample_no``, ``patientCode``."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()).lower()
-    last_word = re.split(r"[\W_]+", name.rstrip("#._ "))[-1]
+    column_name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()).lower()
+    last_word = re.split(r"[\W_]+", column_name.rstrip("#._ "))[-1]
     if last_word not in IDENTIFIER_WORDS or pd.api.types.is_complex_dtype(known.dtype):
         return False
     if not pd.api.types.is_numeric_dtype(known.dtype):
         return False
-    values = known.to_numpy(dtype=np.float64)
-    return bool((np.isfinite(values) & (np.round(values) == values)).all())
+    cell_numbers = known.to_numpy(dtype=np.float64)
+    return bool((np.isfinite(cell_numbers) & (np.round(cell_numbers) == cell_numbers)).all())
 
 
 def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
     """How each column about which something was said becomes a layer."""
-    ways: dict[Any, tuple[str | None, Any]] = {}
-    for way, choices in asked.items():
-        if choices is not None and not isinstance(choices, Mapping):
-            raise DataError(f"{way} must be a mapping by column, not {choices!r}")
-        for column, choice in (choices or {}).items():
+    column_ways: dict[Any, tuple[str | None, Any]] = {}
+    for way, column_choices in asked.items():
+        if column_choices is not None and not isinstance(column_choices, Mapping):
+            raise DataError(f"{way} must be a mapping by column, not {column_choices!r}")
+        for column, choice in (column_choices or {}).items():
             known_column(column, used, way)
-            if column in ways:
-                raise DataError(f"the column {column!r} is in both {ways[column][0]} and {way}")
-            ways[column] = (way, choice)
-    return ways
+            if column in column_ways:
+                raise DataError(f"the column {column!r} is in both {column_ways[column][0]} and {way}")
+            column_ways[column] = (way, choice)
+    return column_ways
 
 
 def node_names(table: pd.DataFrame, id: Any) -> Any:
@@ -280,17 +280,18 @@ def node_names(table: pd.DataFrame, id: Any) -> Any:
         index = table.index
         if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
             return None
-        names, source = loose_index(index), "the index of the table"
+        row_names, name_source = loose_index(index), "the index of the table"
     else:
-        names, source = loose_index(table[id]), f"the id column {id!r}"
-    for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
+        row_names, name_source = loose_index(table[id]), f"the id column {id!r}"
+    for is_wrong, problem in ((row_names.isna(), "missing"), (row_names.duplicated(), "there already")):
+        if is_wrong.any():
+            wrong_row = int(np.flatnonzero(is_wrong)[0])
             raise DataError(
-                f"{source}: the name {plain(names[row])!r} in row {row + 1} is {problem}; every row "
+                f"{name_source}: the name {plain(row_names[wrong_row])!r} in row {wrong_row + 1} "
+                f"is {problem}; every row "
                 f"needs a name of its own: {setting('id')} names the column that has one"
             )
-    return names
+    return row_names
 
 
 WAYS = ("categories", "bins", "knn", "separator", "dates", "together")
@@ -307,19 +308,25 @@ class LayerPlan:
 
     def is_whole(self) -> bool:
         """Whether all parts are of the kinds they should be; a record from a file may hold anything."""
-        columns: Any = self.columns
-        scale: Any = self.scale
-        named = isinstance(columns, list) and all(isinstance(one, str) for one in columns)
-        if not named or not columns or self.way not in WAYS:
+        column_names: Any = self.columns
+        column_scale: Any = self.scale
+        all_named = isinstance(column_names, list) and all(isinstance(one, str) for one in column_names)
+        if not all_named or not column_names or self.way not in WAYS:
             return False
-        if scale is not None and not (
-            isinstance(scale, list)
-            and len(scale) == len(columns)
-            and all(type(one) in (int, float) and 0 < one < float("inf") for one in scale)
+        if column_scale is not None and not (
+            isinstance(column_scale, list)
+            and len(column_scale) == len(column_names)
+            and all(type(one) in (int, float) and 0 < one < float("inf") for one in column_scale)
         ):
             return False
-        kinds: dict[str, Any] = {"bins": (int, list), "knn": int, "together": int, "separator": str, "dates": str}
-        return isinstance(self.choice, kinds.get(self.way, object))
+        choice_types: dict[str, Any] = {
+            "bins": (int, list),
+            "knn": int,
+            "together": int,
+            "separator": str,
+            "dates": str,
+        }
+        return isinstance(self.choice, choice_types.get(self.way, object))
 
 
 @dataclass(frozen=True)
@@ -383,47 +390,53 @@ class TablePlan:
             standard deviation. They make no layers of their own unless ``columns`` names them.
         """
         check_table(table, label=label, id=id)
-        joint = dict(together or {})
-        for several in joint:
-            for column in several:
+        joint_columns = dict(together or {})
+        for column_group in joint_columns:
+            for column in column_group:
                 known_column(column, [one for one in table.columns if one not in (label, id)], "knn")
-        said = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
-        alone, left_out = _alone(table, columns, label, id, said, joint)
-        asked = chosen_ways(alone, said)
-        layers = {}
-        for column in alone:
-            way, choice = _of_column(column, settled, table[column], *asked.get(column, ()))
-            layers[str(column)] = LayerPlan([column], way, choice)
-        for several, neighbours in joint.items():
-            count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
-            known = [numbers[~np.isnan(numbers)] for numbers in (_numbers(table, column) for column in several)]
-            spreads = [float(np.std(numbers)) if numbers.size else 0.0 for numbers in known]
-            scale = [spread if np.isfinite(spread) and spread > 0 else 1.0 for spread in spreads]
-            layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
-        kept = dict.fromkeys([*alone, *(column for several in joint for column in several)])
-        kept = {column: None for column in kept if column not in (separator or {})}
-        found = number_columns(table, kept if numbers else ())
-        return cls(layers, label, id, missing, left_out, found)
+        said_ways = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
+        lone_columns, left_out = _alone(table, columns, label, id, said_ways, joint_columns)
+        asked_ways = chosen_ways(lone_columns, said_ways)
+        layer_plans = {}
+        for column in lone_columns:
+            way, choice = _of_column(column, settled, table[column], *asked_ways.get(column, ()))
+            layer_plans[str(column)] = LayerPlan([column], way, choice)
+        for column_group, neighbours in joint_columns.items():
+            count_within(neighbours, 1, f"knn of {'+'.join(column_group)}", len(table))
+            known_numbers = [
+                numbers[~np.isnan(numbers)] for numbers in (_numbers(table, column) for column in column_group)
+            ]
+            column_spreads = [float(np.std(numbers)) if numbers.size else 0.0 for numbers in known_numbers]
+            column_scale = [spread if np.isfinite(spread) and spread > 0 else 1.0 for spread in column_spreads]
+            layer_plans["+".join(column_group)] = LayerPlan(list(column_group), "together", neighbours, column_scale)
+        kept_columns = dict.fromkeys([*lone_columns, *(column for several in joint_columns for column in several)])
+        kept_columns = {column: None for column in kept_columns if column not in (separator or {})}
+        number_plans = number_columns(table, kept_columns if numbers else ())
+        return cls(layer_plans, label, id, missing, left_out, number_plans)
 
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
         check_table(table)
-        there = dict.fromkeys(table.columns)
-        layers: dict[str, Layer] = {}
-        for title, plan in self.layers.items():
-            for column in plan.columns:
-                known_column(column, there, f"the layer {title!r}")
-            if plan.way == "together":
-                scale = plan.scale or [1.0] * len(plan.columns)
-                points = [_numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)]
-                layers[title] = nearest_points_layer(np.stack(points, axis=1), int(plan.choice))
+        present_columns = dict.fromkeys(table.columns)
+        made_layers: dict[str, Layer] = {}
+        for layer_name, layer_plan in self.layers.items():
+            for column in layer_plan.columns:
+                known_column(column, present_columns, f"the layer {layer_name!r}")
+            if layer_plan.way == "together":
+                column_scale = layer_plan.scale or [1.0] * len(layer_plan.columns)
+                scaled_columns = [
+                    _numbers(table, column) / one for column, one in zip(layer_plan.columns, column_scale, strict=True)
+                ]
+                made_layers[layer_name] = nearest_points_layer(np.stack(scaled_columns, axis=1), int(layer_plan.choice))
                 continue
-            column, way = plan.columns[0], plan.way
+            column, way = layer_plan.columns[0], layer_plan.way
             if way == "bins" and bool(table[column].isna().all()):
                 way = "categories"  # without a value it says nothing about what it would hold, not even whether dates
-            layers[title] = _of_column(column, column_layer, table[column], way, plan.choice, missing=self.missing)
+            made_layers[layer_name] = _of_column(
+                column, column_layer, table[column], way, layer_plan.choice, missing=self.missing
+            )
         label, id = (one if one in table.columns else None for one in (self.label, self.id))
-        return _graph_of(table, layers, label, id, self.numbers, name)
+        return _graph_of(table, made_layers, label, id, self.numbers, name)
 
     def record(self) -> dict[str, Any]:
         """The plan as JSON can hold it."""
@@ -438,18 +451,20 @@ class TablePlan:
         True
         """
         try:
-            layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
-            left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
-            numbers = {str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()}
-            plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
-            fits = all(one.is_whole() for one in layers.values()) and all(one.is_whole() for one in numbers.values())
-            fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
-            fits = fits and plan.missing in ("nobody", "group")
+            layer_plans = {str(layer_name): LayerPlan(**one) for layer_name, one in record["layers"].items()}
+            left_out = {str(name): str(left_reason) for name, left_reason in record.get("left_out", {}).items()}
+            number_plans = {str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()}
+            table_plan = cls(layer_plans, record["label"], record["id"], record["missing"], left_out, number_plans)
+            is_whole = all(one.is_whole() for one in layer_plans.values()) and all(
+                one.is_whole() for one in number_plans.values()
+            )
+            is_whole = is_whole and all(isinstance(one, (str, type(None))) for one in (table_plan.label, table_plan.id))
+            is_whole = is_whole and table_plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:
             raise DataError(f"this is not a plan of a table's layers: {error!r}") from None
-        if not fits:
+        if not is_whole:
             raise DataError("this is not a plan of a table's layers: a part of it is of another kind than it should be")
-        return plan
+        return table_plan
 
 
 def _alone(
@@ -463,12 +478,12 @@ def _alone(
     """The columns that make a layer of their own, and why others do not."""
     if columns is not None or not joint:
         return layer_columns(table, columns, label, id, said)
-    together = {column for several in joint for column in several}
-    others = table.drop(columns=list(together))
-    if not set(others.columns) - {label, id}:
+    joint_columns = {column for column_group in joint for column in column_group}
+    other_columns = table.drop(columns=list(joint_columns))
+    if not set(other_columns.columns) - {label, id}:
         return [], {}
     try:
-        return layer_columns(others, None, label, id, said)
+        return layer_columns(other_columns, None, label, id, said)
     except DataError:
         return [], {}
 
@@ -482,8 +497,8 @@ def _of_column(column: Any, work: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = _of_column(column, as_numbers, table[column], required=True)[0]
-    return found
+    column_numbers: NDArray[np.float64] = _of_column(column, as_numbers, table[column], required=True)[0]
+    return column_numbers
 
 
 # The number columns of a table as features of its rows, beside the groups they are cut into. What is learned from the
@@ -502,43 +517,43 @@ class NumberColumn:
 
     def is_whole(self) -> bool:
         """Whether both parts are of the kinds they should be; a record from a file may hold anything."""
-        fill: Any = self.fill
-        number = isinstance(fill, (int, float)) and not isinstance(fill, bool)
-        return number and bool(np.isfinite(fill)) and isinstance(self.gaps, bool)
+        fill_value: Any = self.fill
+        is_number = isinstance(fill_value, (int, float)) and not isinstance(fill_value, bool)
+        return is_number and bool(np.isfinite(fill_value)) and isinstance(self.gaps, bool)
 
 
 def number_columns(table: pd.DataFrame, columns: Iterable[Any]) -> dict[Any, NumberColumn]:
     """The columns that are numbers or dates, with more than two different values: two say no more than two groups."""
-    found = {}
+    number_plans = {}
     for column in columns:
         numbers = _column_numbers(table[column])
         if numbers is None:
             continue
-        known = numbers[~np.isnan(numbers)]
-        if pd.unique(known).size > 2 and np.abs(known).max() <= MAX_NUMBER:
-            found[column] = NumberColumn(float(np.median(known)), known.size < numbers.size)
-    return found
+        known_numbers = numbers[~np.isnan(numbers)]
+        if pd.unique(known_numbers).size > 2 and np.abs(known_numbers).max() <= MAX_NUMBER:
+            number_plans[column] = NumberColumn(float(np.median(known_numbers)), known_numbers.size < numbers.size)
+    return number_plans
 
 
 def number_features(
     table: pd.DataFrame, columns: Mapping[Any, NumberColumn]
 ) -> tuple[NDArray[np.float64] | None, tuple[str, ...] | None]:
     """The features of a table's rows and their names; None where there are no number columns."""
-    parts: dict[str, NDArray[np.float64]] = {}
-    for column, plan in columns.items():
+    feature_columns: dict[str, NDArray[np.float64]] = {}
+    for column, number_plan in columns.items():
         numbers = _column_numbers(table[column])
         if numbers is None:
             if table[column].notna().any():
                 raise DataError(f"column {column!r}: these are no numbers, as they were in the fit")
             numbers = np.full(len(table), np.nan)
-        missing = np.isnan(numbers)
-        filled = np.where(missing, plan.fill, numbers)
-        parts[str(column)] = np.clip(filled, -MAX_NUMBER, MAX_NUMBER)
-        if plan.gaps:
-            parts.setdefault(f"{column} is missing", missing.astype(np.float64))
-    if not parts:
+        is_missing = np.isnan(numbers)
+        filled_numbers = np.where(is_missing, number_plan.fill, numbers)
+        feature_columns[str(column)] = np.clip(filled_numbers, -MAX_NUMBER, MAX_NUMBER)
+        if number_plan.gaps:
+            feature_columns.setdefault(f"{column} is missing", is_missing.astype(np.float64))
+    if not feature_columns:
         return None, None
-    return np.column_stack(list(parts.values())), tuple(parts)
+    return np.column_stack(list(feature_columns.values())), tuple(feature_columns)
 
 
 def _column_numbers(column: pd.Series) -> NDArray[np.float64] | None:

@@ -57,53 +57,56 @@ def from_views(
     """
     if not isinstance(views, Mapping) or not views:
         raise DataError("views must be a mapping of name to matrix, and not empty")
-    matrices, index = _aligned(views, nodes)
-    stated = by_layer(k, matrices, "k") if isinstance(k, Mapping) else dict.fromkeys(matrices, k)
-    layers: dict[str, Layer] = {}
+    matrices, node_index = _aligned(views, nodes)
+    stated_neighbours = by_layer(k, matrices, "k") if isinstance(k, Mapping) else dict.fromkeys(matrices, k)
+    view_layers: dict[str, Layer] = {}
     for view, matrix in matrices.items():
-        neighbours = stated.get(view, 10)
+        neighbours = stated_neighbours.get(view, 10)
         if not isinstance(neighbours, (int, np.integer)) or neighbours < 1:
             raise DataError(f"k must be a whole number of at least 1, not {neighbours!r}")
-        layers[view] = _nearest(matrix, int(neighbours), scale)
-    return MultilayerGraph(layers, nodes=index, labels=labels, features=matrices, name=name)
+        view_layers[view] = _nearest(matrix, int(neighbours), scale)
+    return MultilayerGraph(view_layers, nodes=node_index, labels=labels, features=matrices, name=name)
 
 
 def _aligned(views: Mapping[str, Any], nodes: Iterable[Any] | None) -> tuple[dict[str, Any], pd.Index]:
     """The views as matrices over the same nodes, and these."""
-    frames = {name: view for name, view in views.items() if isinstance(view, pd.DataFrame)}
-    by_name = len(frames) == len(views) and not all(isinstance(frame.index, pd.RangeIndex) for frame in frames.values())
+    view_frames = {name: view for name, view in views.items() if isinstance(view, pd.DataFrame)}
+    by_name = len(view_frames) == len(views) and not all(
+        isinstance(frame.index, pd.RangeIndex) for frame in view_frames.values()
+    )
     if by_name:
-        indices = {name: name_index(frame.index) for name, frame in frames.items()}
-        names = name_index(
-            dict.fromkeys(each for index in indices.values() for each in index) if nodes is None else nodes
+        frame_indices = {name: name_index(frame.index) for name, frame in view_frames.items()}
+        node_index = name_index(
+            dict.fromkeys(each for index in frame_indices.values() for each in index) if nodes is None else nodes
         )
         matrices = {}
-        for name, frame in frames.items():
-            places = names.get_indexer(indices[name])
-            if (places < 0).any():
-                stray = plain(frame.index[int(np.flatnonzero(places < 0)[0])])
-                raise DataError(f"the view {name!r} has a row for {stray!r}, which is not among the nodes")
-            matrices[name] = np.full((len(names), frame.shape[1]), np.nan)
-            matrices[name][places] = _numbers(name, frame)
+        for name, frame in view_frames.items():
+            row_positions = node_index.get_indexer(frame_indices[name])
+            if (row_positions < 0).any():
+                stray_name = plain(frame.index[int(np.flatnonzero(row_positions < 0)[0])])
+                raise DataError(f"the view {name!r} has a row for {stray_name!r}, which is not among the nodes")
+            matrices[name] = np.full((len(node_index), frame.shape[1]), np.nan)
+            matrices[name][row_positions] = _numbers(name, frame)
     else:
         matrices = {name: _numbers(name, view) for name, view in views.items()}
-        sizes = {name: matrix.shape[0] for name, matrix in matrices.items()}
-        if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name!r} has {size}" for name, size in sizes.items())
+        row_counts = {name: matrix.shape[0] for name, matrix in matrices.items()}
+        if len(set(row_counts.values())) > 1:
+            size_words = ", ".join(f"{name!r} has {size}" for name, size in row_counts.items())
             raise DataError(
-                f"the views have different numbers of rows: {told}; give every node a row in each, of NaN where it has "
+                f"the views have different numbers of rows: {size_words}; give every node "
+                "a row in each, of NaN where it has "
                 "none, or DataFrames with the nodes' names as index"
             )
-        names = name_index(nodes, next(iter(sizes.values())))
+        node_index = name_index(nodes, next(iter(row_counts.values())))
     for name, matrix in matrices.items():
-        _check(name, matrix, names)
-    return matrices, names
+        _check(name, matrix, node_index)
+    return matrices, node_index
 
 
 def _numbers(name: str, view: Any) -> Any:
     if sp.issparse(view):
-        given: Any = view
-        return sp.csr_array(given)
+        given_matrix: Any = view
+        return sp.csr_array(given_matrix)
     try:
         matrix = np.array(view, dtype=None if hasattr(view, "dtype") else np.float64)
         if matrix.dtype not in (np.float32, np.float64):
@@ -119,43 +122,44 @@ def _check(name: str, matrix: Any, nodes: pd.Index) -> None:
     """A row has all its numbers, or none."""
     if not isinstance(matrix, np.ndarray):
         return
-    missing = np.isnan(matrix)
-    some = np.flatnonzero((missing.any(axis=1) & ~missing.all(axis=1)) | np.isinf(matrix).any(axis=1))
-    if some.size:
+    is_missing = np.isnan(matrix)
+    partial_rows = np.flatnonzero((is_missing.any(axis=1) & ~is_missing.all(axis=1)) | np.isinf(matrix).any(axis=1))
+    if partial_rows.size:
         raise DataError(
-            f"in the view {name!r} the node {plain(nodes[int(some[0])])!r} has numbers that are missing or not finite; "
+            f"in the view {name!r} the node {plain(nodes[int(partial_rows[0])])!r} has "
+            "numbers that are missing or not finite; "
             "fill them in, or make its whole row NaN"
         )
 
 
 def _nearest(matrix: Any, neighbours: int, scale: bool) -> EdgeLayer:
-    size = matrix.shape[0]
+    node_count = matrix.shape[0]
     if isinstance(matrix, np.ndarray):
-        present = np.flatnonzero(~np.isnan(matrix).any(axis=1))
-        points: Any = np.asarray(matrix[present], dtype=np.float64)
-        if scale and present.size:
-            spread = points.std(axis=0)
-            varies = spread > 0
-            points = (points[:, varies] - points[:, varies].mean(axis=0)) / spread[varies]
+        present_nodes = np.flatnonzero(~np.isnan(matrix).any(axis=1))
+        points: Any = np.asarray(matrix[present_nodes], dtype=np.float64)
+        if scale and present_nodes.size:
+            column_spread = points.std(axis=0)
+            column_varies = column_spread > 0
+            points = (points[:, column_varies] - points[:, column_varies].mean(axis=0)) / column_spread[column_varies]
         # of few coordinates a k-d tree finds neighbours faster than comparing all pairs
         if 0 < points.shape[1] <= 8:
-            found = np.full((size, points.shape[1]), np.nan)
-            found[present] = points
-            return nearest_points_layer(found, neighbours)
+            full_points = np.full((node_count, points.shape[1]), np.nan)
+            full_points[present_nodes] = points
+            return nearest_points_layer(full_points, neighbours)
     else:
-        present = np.flatnonzero(np.diff(matrix.indptr) > 0)
-        points = matrix[present].astype(np.float64)
+        present_nodes = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        points = matrix[present_nodes].astype(np.float64)
         if scale:
-            lengths = np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
-            points = sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ points)
-    neighbours = min(neighbours, present.size - 1)
+            row_lengths = np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
+            points = sp.csr_array(sp.diags_array(1 / np.where(row_lengths > 0, row_lengths, 1)) @ points)
+    neighbours = min(neighbours, present_nodes.size - 1)
     if neighbours < 1 or points.shape[1] == 0:
-        nothing = np.zeros(0, dtype=np.int64)
-        return EdgeLayer(size, nothing, nothing, nodes=present)
+        no_nodes = np.zeros(0, dtype=np.int64)
+        return EdgeLayer(node_count, no_nodes, no_nodes, nodes=present_nodes)
     from sklearn.neighbors import NearestNeighbors  # slow to import
 
     # all pairs are compared, in blocks: O(points squared x columns)
     searcher = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(points)
-    near = np.asarray(searcher.kneighbors(return_distance=False), dtype=np.int64)
-    source = np.repeat(np.arange(present.size), near.shape[1])
-    return EdgeLayer(size, present[source], present[near.ravel()], nodes=present)
+    near_points = np.asarray(searcher.kneighbors(return_distance=False), dtype=np.int64)
+    source_rows = np.repeat(np.arange(present_nodes.size), near_points.shape[1])
+    return EdgeLayer(node_count, present_nodes[source_rows], present_nodes[near_points.ravel()], nodes=present_nodes)
