@@ -40,51 +40,51 @@ def local_index(graph: MultilayerGraph, nodes: Ints) -> tuple[Ints, Ints]:
 def gather_rows(graph: MultilayerGraph, table: NDArray[Any], nodes: Ints) -> NDArray[Any]:
     """The rows of some nodes of the whole graph, at every process, from a table over the own nodes."""
     if not isinstance(graph, PartGraph):
-        rows: NDArray[Any] = table[nodes]
-        return rows
-    which, positions = graph.local_index(nodes)
-    found = np.empty((nodes.size, *table.shape[1:]), dtype=table.dtype)
-    places = graph.communicator.gather(which.astype(np.int64))
-    for some, part in zip(places, graph.communicator.gather(table[positions]), strict=True):
-        found[some] = part
-    return found
+        own_rows: NDArray[Any] = table[nodes]
+        return own_rows
+    own_places, own_positions = graph.local_index(nodes)
+    gathered_rows = np.empty((nodes.size, *table.shape[1:]), dtype=table.dtype)
+    all_places = graph.communicator.gather(own_places.astype(np.int64))
+    for part_places, part_rows in zip(all_places, graph.communicator.gather(table[own_positions]), strict=True):
+        gathered_rows[part_places] = part_rows
+    return gathered_rows
 
 
 def gather_sparse_rows(graph: MultilayerGraph, table: sp.csr_array, nodes: Ints) -> sp.csr_array:
     """The same for a sparse table."""
     if not isinstance(graph, PartGraph):
         return sp.csr_array(table[nodes])
-    which, positions = graph.local_index(nodes)
-    mine = table[positions].tocoo()
+    own_places, own_positions = graph.local_index(nodes)
+    own_entries = table[own_positions].tocoo()
     communicator = graph.communicator
-    row = np.concatenate(communicator.gather(which[mine.row].astype(np.int64)))
-    column = np.concatenate(communicator.gather(mine.col.astype(np.int64)))
-    data = np.concatenate(communicator.gather(mine.data))
-    found = sp.csr_array((data, (row, column)), shape=(nodes.size, table.shape[1]))
-    found.sort_indices()
-    return found
+    all_rows = np.concatenate(communicator.gather(own_places[own_entries.row].astype(np.int64)))
+    all_columns = np.concatenate(communicator.gather(own_entries.col.astype(np.int64)))
+    all_weights = np.concatenate(communicator.gather(own_entries.data))
+    gathered_rows = sp.csr_array((all_weights, (all_rows, all_columns)), shape=(nodes.size, table.shape[1]))
+    gathered_rows.sort_indices()
+    return gathered_rows
 
 
 def gather_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple[Ints, pd.Index]:
     """The distinct columns that some process uses, in order, with their names, from those that this process uses."""
     communicator = communicator_of(graph)
-    every = communicator.gather(places)
-    listed: list[Any] = []
-    for text in communicator.gather_text(encode(names.tolist()).decode("ascii")):
-        listed += decode(text.encode("ascii"))
-    joined, first = np.unique(np.concatenate(every), return_index=True)
-    chosen = np.empty(first.size, dtype=object)
-    chosen[:] = [listed[place] for place in first.tolist()]
-    return joined, pd.Index(chosen, tupleize_cols=False).infer_objects()
+    all_places = communicator.gather(places)
+    all_names: list[Any] = []
+    for names_text in communicator.gather_text(encode(names.tolist()).decode("ascii")):
+        all_names += decode(names_text.encode("ascii"))
+    distinct_places, first_positions = np.unique(np.concatenate(all_places), return_index=True)
+    chosen_names = np.empty(first_positions.size, dtype=object)
+    chosen_names[:] = [all_names[name_position] for name_position in first_positions.tolist()]
+    return distinct_places, pd.Index(chosen_names, tupleize_cols=False).infer_objects()
 
 
 def gather_names(graph: PartGraph, nodes: Ints) -> pd.Index:
     """The names of some nodes of the whole graph, at every process; nodes that several ask for are told once."""
-    wanted = np.unique(np.concatenate(graph.communicator.gather(nodes)))
-    which, positions = graph.local_index(wanted)
-    found = np.empty(wanted.size, dtype=object)
-    mine = json.dumps([which.tolist(), json.loads(encode(graph.nodes[positions].tolist()))])
-    for text in graph.communicator.gather_text(mine):
-        places, listed = json.loads(text)
-        found[places] = decode(json.dumps(listed).encode("ascii"))
-    return pd.Index(found[np.searchsorted(wanted, nodes)], dtype=object, tupleize_cols=False)
+    wanted_nodes = np.unique(np.concatenate(graph.communicator.gather(nodes)))
+    own_places, own_positions = graph.local_index(wanted_nodes)
+    found_names = np.empty(wanted_nodes.size, dtype=object)
+    own_text = json.dumps([own_places.tolist(), json.loads(encode(graph.nodes[own_positions].tolist()))])
+    for names_text in graph.communicator.gather_text(own_text):
+        name_places, listed_names = json.loads(names_text)
+        found_names[name_places] = decode(json.dumps(listed_names).encode("ascii"))
+    return pd.Index(found_names[np.searchsorted(wanted_nodes, nodes)], dtype=object, tupleize_cols=False)

@@ -63,38 +63,43 @@ def rendezvous(store: Store, rank: int, size: int, seconds: float, terms: Mappin
     terms : mapping of str to anything that JSON holds
         What all must agree on; the first that one of them has otherwise is named in a :class:`DifferentTermsError`.
     """
-    mine = {"name": f"process {os.getpid()} on {socket.gethostname()}", "terms": dict(terms)}
-    store.set(f"meeting/{rank}", json.dumps(mine))
+    own_note = {"name": f"process {os.getpid()} on {socket.gethostname()}", "terms": dict(terms)}
+    store.set(f"meeting/{rank}", json.dumps(own_note))
     deadline = time.monotonic() + seconds
-    missing = list(range(size))
+    missing_workers = list(range(size))
     while True:
-        missing = [other for other in missing if not store.check([f"meeting/{other}"])]
-        if not missing:
+        missing_workers = [other for other in missing_workers if not store.check([f"meeting/{other}"])]
+        if not missing_workers:
             break
         if time.monotonic() > deadline:
-            raise LostWorkerError(missing_ranks(missing, size, seconds))
+            raise LostWorkerError(missing_ranks(missing_workers, size, seconds))
         time.sleep(LOOK_SECONDS)
-    notes = [json.loads(store.get(f"meeting/{other}")) for other in range(size)]
-    names = [str(note["name"]) for note in notes]
+    worker_notes = [json.loads(store.get(f"meeting/{other}")) for other in range(size)]
+    worker_names = [str(note["name"]) for note in worker_notes]
     for other in range(1, size):
-        first, others = notes[0]["terms"], notes[other]["terms"]
-        for what in {**first, **others}:
-            one, another = first.get(what), others.get(what)
-            if one != another:
+        first_terms, other_terms = worker_notes[0]["terms"], worker_notes[other]["terms"]
+        for term_name in {**first_terms, **other_terms}:
+            first_value, other_value = first_terms.get(term_name), other_terms.get(term_name)
+            if first_value != other_value:
                 raise DifferentTermsError(
-                    f"worker {other} ({names[other]}) has {what} {'nothing' if another is None else another}, and "
-                    f"worker 0 ({names[0]}) has {'nothing' if one is None else one}; start all workers with the same "
+                    f"worker {other} ({worker_names[other]}) has {term_name} "
+                    f"{'nothing' if other_value is None else other_value}, and "
+                    f"worker 0 ({worker_names[0]}) has "
+                    f"{'nothing' if first_value is None else first_value}; start all workers with the same "
                     "options on the same parts"
                 )
-    return names
+    return worker_names
 
 
 def missing_ranks(missing: list[int], size: int, seconds: float) -> str:
     """Which processes have not come."""
-    numbers = ", ".join(str(rank) for rank in missing)
-    who = f"workers {numbers} of {size} have" if len(missing) > 1 else f"worker {numbers} of {size} has"
+    rank_numbers = ", ".join(str(rank) for rank in missing)
+    who_misses = (
+        f"workers {rank_numbers} of {size} have" if len(missing) > 1 else f"worker {rank_numbers} of {size} has"
+    )
     return (
-        f"{who} not come within {seconds:g} seconds, so the work cannot begin; start all {size} at about the same "
+        f"{who_misses} not come within {seconds:g} seconds, so the work cannot begin; start "
+        f"all {size} at about the same "
         "time, or wait longer with GRAMME_RENDEZVOUS_SECONDS"
     )
 
@@ -143,18 +148,18 @@ def cleaned_up(cleanup: Callable[[], None]) -> Iterator[None]:
 @contextlib.contextmanager
 def watched(store: TCPStore, rank: int, names: list[str]) -> Iterator[None]:
     """Within this, the loss of another process ends this one with a message that names the lost one."""
-    watch = _Watch(store, rank, names)
-    watch.start()
+    worker_watch = _Watch(store, rank, names)
+    worker_watch.start()
     try:
         yield
     except RuntimeError as error:
-        words = ("Connection", "gloo", "NCCL", "timed out", "Timed out", "socket")
-        of_connection = isinstance(error, dist.DistError) or any(word in str(error) for word in words)
+        connection_words = ("Connection", "gloo", "NCCL", "timed out", "Timed out", "socket")
+        of_connection = isinstance(error, dist.DistError) or any(word in str(error) for word in connection_words)
         if isinstance(error, GrammeError) or not of_connection:
             raise
-        raise LostWorkerError(watch.who_is_gone()) from error
+        raise LostWorkerError(worker_watch.who_is_gone()) from error
     finally:
-        watch.stop()
+        worker_watch.stop()
 
 
 class _Watch:
@@ -185,17 +190,17 @@ class _Watch:
 
     def _talk(self) -> None:
         """Beat, and listen for the beats of others; hangs where the meeting place stands still."""
-        counts = [-1] * self.size
-        beat = 0
+        beat_counts = [-1] * self.size
+        own_beat = 0
         while not self._ended.wait(BEAT_SECONDS):
-            beat += 1
+            own_beat += 1
             try:
-                self._store.set(f"beat/{self.rank}", str(beat))
+                self._store.set(f"beat/{self.rank}", str(own_beat))
                 for rank in range(self.size):
-                    key = f"beat/{rank}"
-                    count = int(self._store.get(key)) if self._store.check([key]) else 0
-                    if count != counts[rank]:
-                        counts[rank], self._heard[rank] = count, time.monotonic()
+                    beat_key = f"beat/{rank}"
+                    beat_count = int(self._store.get(beat_key)) if self._store.check([beat_key]) else 0
+                    if beat_count != beat_counts[rank]:
+                        beat_counts[rank], self._heard[rank] = beat_count, time.monotonic()
             except RuntimeError:
                 # the meeting place is gone; the first process, or what started it, had it
                 if not self._ended.is_set():
@@ -206,17 +211,17 @@ class _Watch:
     def _judge(self) -> None:
         """Give up those that are silent; if the meeting place is, nothing is known of the others."""
         while not self._ended.wait(BEAT_SECONDS):
-            now = time.monotonic()
-            if now - self._answered > SILENCE_SECONDS:
-                silent = [0]
+            current_time = time.monotonic()
+            if current_time - self._answered > SILENCE_SECONDS:
+                silent_ranks = [0]
             else:
-                silent = [
+                silent_ranks = [
                     rank
-                    for rank, since in enumerate(self._heard)
-                    if rank != self.rank and now - since > SILENCE_SECONDS
+                    for rank, last_heard in enumerate(self._heard)
+                    if rank != self.rank and current_time - last_heard > SILENCE_SECONDS
                 ]
-            if silent and not self._ended.is_set():
-                self._give_up(silent)
+            if silent_ranks and not self._ended.is_set():
+                self._give_up(silent_ranks)
 
     def _give_up(self, ranks: list[int]) -> None:
         sys.stderr.write(f"Error: {self._said(ranks)}\n")
@@ -229,22 +234,23 @@ class _Watch:
     def who_is_gone(self) -> str:
         """Ask all to answer once more, and name those that do not."""
         with contextlib.suppress(RuntimeError):
-            asked = self._client(5)
-            asked.set(f"here/{self.rank}", "yes")
+            own_client = self._client(5)
+            own_client.set(f"here/{self.rank}", "yes")
             deadline = time.monotonic() + 6
-            missing = list(range(self.size))
-            while missing and time.monotonic() < deadline:
-                missing = [rank for rank in missing if not asked.check([f"here/{rank}"])]
+            missing_ranks_now = list(range(self.size))
+            while missing_ranks_now and time.monotonic() < deadline:
+                missing_ranks_now = [rank for rank in missing_ranks_now if not own_client.check([f"here/{rank}"])]
                 time.sleep(0.2)
-            if missing:
-                return self._said(missing)
+            if missing_ranks_now:
+                return self._said(missing_ranks_now)
             return "the connection between the workers broke, and all of them ended"
         return self._said([0])
 
     def _said(self, ranks: list[int]) -> str:
-        lost = ", ".join(f"worker {rank} ({self.names[rank]})" for rank in ranks)
+        lost_workers = ", ".join(f"worker {rank} ({self.names[rank]})" for rank in ranks)
         return (
-            f"{lost} {'is' if len(ranks) == 1 else 'are'} gone or {'stands' if len(ranks) == 1 else 'stand'} still, so "
+            f"{lost_workers} {'is' if len(ranks) == 1 else 'are'} gone or "
+            f"{'stands' if len(ranks) == 1 else 'stand'} still, so "
             "the others cannot go on; nothing half done is left, and --resume goes on from the last checkpoint"
         )
 
@@ -261,9 +267,9 @@ def is_one_of_several() -> bool:
 
 def free_port() -> int:
     """A port of the loopback that nobody listens on."""
-    with socket.socket() as one:
-        one.bind((LOOPBACK, 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as bound_socket:
+        bound_socket.bind((LOOPBACK, 0))
+        port: int = bound_socket.getsockname()[1]
         return port
 
 
@@ -299,53 +305,58 @@ def join(
     timeout : float, default=1800
         The same once all have met, for one that lives and does not go on.
     """
-    here = _from_environment("RANK", rank)
-    count = _from_environment("WORLD_SIZE", size)
-    if here is None or count is None or count == 1:
+    own_rank = _from_environment("RANK", rank)
+    worker_count = _from_environment("WORLD_SIZE", size)
+    if own_rank is None or worker_count is None or worker_count == 1:
         yield SINGLE_PROCESS
         return
-    if not 0 <= here < count:
-        raise DataError(f"process {here} cannot be one of {count}: they are numbered from 0")
-    where = address or os.environ.get("MASTER_ADDR", LOOPBACK)
-    at = _from_environment("MASTER_PORT", port)
-    if at is None:
+    if not 0 <= own_rank < worker_count:
+        raise DataError(f"process {own_rank} cannot be one of {worker_count}: they are numbered from 0")
+    meeting_address = address or os.environ.get("MASTER_ADDR", LOOPBACK)
+    meeting_port = _from_environment("MASTER_PORT", port)
+    if meeting_port is None:
         raise DataError("processes that are to meet need a port: MASTER_PORT")
-    if where in (LOOPBACK, "localhost"):
+    if meeting_address in (LOOPBACK, "localhost"):
         # gloo would else take the address of the host's name, which others can reach
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    cards = torch.cuda.is_available() and dist.is_nccl_available()
+    has_cards = torch.cuda.is_available() and dist.is_nccl_available()
     # numbers in main memory, such as counts, always travel by gloo
-    backend = "cpu:gloo,cuda:nccl" if cards else "gloo"
-    if cards:  # each process of a machine has a card of its own
-        local = _from_environment("LOCAL_RANK", None) or 0
-        torch.cuda.set_device(local % torch.cuda.device_count())
-    with in_time(wait, where, at):
+    backend = "cpu:gloo,cuda:nccl" if has_cards else "gloo"
+    if has_cards:  # each process of a machine has a card of its own
+        local_rank = _from_environment("LOCAL_RANK", None) or 0
+        torch.cuda.set_device(local_rank % torch.cuda.device_count())
+    with in_time(wait, meeting_address, meeting_port):
         try:
-            place = _store(where, at, here, count, wait)
-            store = of_this_attempt(place)
-            names = rendezvous(store, here, count, wait, {"the backend": backend, **(terms or {})})
+            meeting_store = _store(meeting_address, meeting_port, own_rank, worker_count, wait)
+            attempt_store = of_this_attempt(meeting_store)
+            worker_names = rendezvous(
+                attempt_store, own_rank, worker_count, wait, {"the backend": backend, **(terms or {})}
+            )
         except dist.DistError:
             raise LostWorkerError(
-                f"worker 0, which keeps the meeting place {where}:{at}, ended before all {count} had met; its own "
+                f"worker 0, which keeps the meeting place {meeting_address}:{meeting_port}, "
+                f"ended before all {worker_count} had met; its own "
                 "message says why"
             ) from None
-    with watched(place, here, names) if watch else nullcontext():
-        store.set_timeout(timedelta(seconds=timeout))
-        dist.init_process_group(backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout))
+    with watched(meeting_store, own_rank, worker_names) if watch else nullcontext():
+        attempt_store.set_timeout(timedelta(seconds=timeout))
+        dist.init_process_group(
+            backend, store=attempt_store, rank=own_rank, world_size=worker_count, timeout=timedelta(seconds=timeout)
+        )
         try:
-            yield Communicator(here, count)
+            yield Communicator(own_rank, worker_count)
         finally:
             dist.destroy_process_group()
 
 
 def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCPStore:
     """Where processes meet. Under torchrun its agent listens already; else the first process does, on that address."""
-    agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    first = rank == 0 and not agent
-    wait = timedelta(seconds=timeout)
-    if not first:
+    agent_listens = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    is_listener = rank == 0 and not agent_listens
+    wait_time = timedelta(seconds=timeout)
+    if not is_listener:
         _await_listener(address, port, size, timeout)
-        return TCPStore(address, port, size, is_master=False, timeout=wait)
+        return TCPStore(address, port, size, is_master=False, timeout=wait_time)
     listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -357,7 +368,13 @@ def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCP
         ) from None
     listener.listen()
     return TCPStore(
-        address, port, size, is_master=True, timeout=wait, wait_for_workers=False, master_listen_fd=listener.detach()
+        address,
+        port,
+        size,
+        is_master=True,
+        timeout=wait_time,
+        wait_for_workers=False,
+        master_listen_fd=listener.detach(),
     )
 
 
@@ -370,17 +387,17 @@ def _await_listener(address: str, port: int, size: int, seconds: float) -> None:
             return
         except OSError as error:
             if time.monotonic() > deadline:
-                why = f"({error.strerror or error}): {missing_ranks([0], size, seconds)}"
-                raise LostWorkerError(f"nobody listens at {address}:{port} {why}") from None
+                reason_text = f"({error.strerror or error}): {missing_ranks([0], size, seconds)}"
+                raise LostWorkerError(f"nobody listens at {address}:{port} {reason_text}") from None
         time.sleep(LOOK_SECONDS)
 
 
 def _from_environment(name: str, given: int | None) -> int | None:
     if given is not None:
         return given
-    text = os.environ.get(name)
-    if text is None:
+    variable_text = os.environ.get(name)
+    if variable_text is None:
         return None
-    if not text.isdecimal():
-        raise DataError(f"{name}={text!r} in the environment is not a number")
-    return int(text)
+    if not variable_text.isdecimal():
+        raise DataError(f"{name}={variable_text!r} in the environment is not a number")
+    return int(variable_text)

@@ -253,11 +253,11 @@ class PartGraph(MultilayerGraph):
         self.layer_features = MappingProxyType(dict(layer_features or {}))
         self.couplings = MappingProxyType({})
         self.masks = MappingProxyType(dict(masks or {}))
-        found = np.empty(len(nodes), dtype=object)
-        known = np.flatnonzero(label_codes >= 0)
-        for place, code in zip(known.tolist(), label_codes[known].tolist(), strict=True):
-            found[place] = whole.classes[code]
-        self.labels = found if whole.classes else None
+        own_labels = np.empty(len(nodes), dtype=object)
+        labelled_nodes = np.flatnonzero(label_codes >= 0)
+        for node_place, label_code in zip(labelled_nodes.tolist(), label_codes[labelled_nodes].tolist(), strict=True):
+            own_labels[node_place] = whole.classes[label_code]
+        self.labels = own_labels if whole.classes else None
 
     @property
     def coupled(self) -> bool:
@@ -270,34 +270,36 @@ class PartGraph(MultilayerGraph):
         return self.whole.entries
 
     def replace(self, **changes: Any) -> PartGraph:
-        names = list(signature(PartGraph.__init__).parameters)[1:]
-        parts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        kept = changes.get("layers", self.layers)
-        parts["layer_features"] = {name: matrix for name, matrix in self.layer_features.items() if name in kept}
-        return PartGraph(**(parts | changes))
+        part_names = list(signature(PartGraph.__init__).parameters)[1:]
+        graph_parts: dict[str, Any] = {name: getattr(self, name) for name in part_names}
+        kept_layers = changes.get("layers", self.layers)
+        graph_parts["layer_features"] = {
+            name: matrix for name, matrix in self.layer_features.items() if name in kept_layers
+        }
+        return PartGraph(**(graph_parts | changes))
 
     def with_coupling_layers(self) -> PartGraph:
         if self.part_couplings is None:
             return self
-        layers = {**self.layers, **self.part_couplings.layers}
-        ordered = {name: layers[name] for name in sorted(layers)}
-        return self.replace(layers=ordered, part_couplings=None)
+        all_layers = {**self.layers, **self.part_couplings.layers}
+        ordered_layers = {name: all_layers[name] for name in sorted(all_layers)}
+        return self.replace(layers=ordered_layers, part_couplings=None)
 
     @property
     def training_codes(self) -> Ints:
         """The label codes of the nodes to learn from: those in the mask "train" where there is one; -1 for others."""
-        train = self.masks.get("train")
-        return self.label_codes if train is None else np.where(train, self.label_codes, -1)
+        train_mask = self.masks.get("train")
+        return self.label_codes if train_mask is None else np.where(train_mask, self.label_codes, -1)
 
     # Positions in the whole graph and here
 
     def local_index(self, nodes: Ints) -> tuple[Ints, Ints]:
         """Which of some nodes of the whole graph are here, as places in that list, and their positions here."""
-        found = np.searchsorted(self.places, nodes)
-        inside = found < self.places.size
-        inside[inside] = self.places[found[inside]] == nodes[inside]
-        which = np.flatnonzero(inside)
-        return which, found[which]
+        own_positions = np.searchsorted(self.places, nodes)
+        is_here = own_positions < self.places.size
+        is_here[is_here] = self.places[own_positions[is_here]] == nodes[is_here]
+        places_here = np.flatnonzero(is_here)
+        return places_here, own_positions[places_here]
 
     @cached_property
     def _all_places(self) -> list[Ints]:
@@ -309,15 +311,15 @@ class PartGraph(MultilayerGraph):
 
     def at_first(self, rows: NDArray[Any]) -> NDArray[Any] | None:
         """A row for every node in the order they were given in, at the first process; None at the others."""
-        places = self.communicator.gather_to_first(np.asarray(self.given, dtype=np.int64))
-        parts = self.communicator.gather_to_first(np.ascontiguousarray(rows))
-        return None if places is None or parts is None else self._put_at(places, parts)
+        given_places = self.communicator.gather_to_first(np.asarray(self.given, dtype=np.int64))
+        rank_rows = self.communicator.gather_to_first(np.ascontiguousarray(rows))
+        return None if given_places is None or rank_rows is None else self._put_at(given_places, rank_rows)
 
     def _put_at(self, places: Sequence[Ints], parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        whole = np.empty((self.whole.nodes, *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for place, part in zip(places, parts, strict=True):
-            whole[place] = part
-        return whole
+        all_rows = np.empty((self.whole.nodes, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for rank_places, rank_part in zip(places, parts, strict=True):
+            all_rows[rank_places] = rank_part
+        return all_rows
 
     def __repr__(self) -> str:
         return (

@@ -108,8 +108,8 @@ def checked_features(features: Any, nodes: pd.Index) -> Features:
         matrix.sum_duplicates()
         bad_rows = matrix.tocoo().row[~np.isfinite(matrix.data)]
     if bad_rows.size:
-        name = plain(nodes[int(bad_rows[0])])
-        raise DataError(f"the features of node {name!r} are not all finite numbers")
+        node_name = plain(nodes[int(bad_rows[0])])
+        raise DataError(f"the features of node {node_name!r} are not all finite numbers")
     freeze_features(matrix)
     return matrix  # type: ignore[no-any-return]
 
@@ -118,29 +118,30 @@ def checked_layer_features(
     features: Mapping[str, Any] | None, layers: Iterable[str], nodes: pd.Index
 ) -> Mapping[str, Features]:
     """Features by layer, each checked as :func:`checked_features` does; a row of NaN alone is missing and stays."""
-    names, found = list(layers), {}
+    layer_names, checked_by_layer = list(layers), {}
     for name, given in (features or {}).items():
-        if name not in names:
+        if name not in layer_names:
             raise DataError(
-                f"features were given for the layer {name!r}, which is not there; {did_you_mean(str(name), names)}"
+                f"features were given for the layer {name!r}, which is not there; "
+                f"{did_you_mean(str(name), layer_names)}"
             )
         try:
-            matrix = given
-            missing = None
+            feature_matrix = given
+            missing_rows = None
             if not sp.issparse(given):
-                matrix = np.array(given)
-                if matrix.ndim == 2 and matrix.dtype.kind == "f" and matrix.shape[1]:
-                    missing = np.isnan(matrix).all(axis=1)
-                    matrix[missing] = 0
-            matrix = checked_features(matrix, nodes)
+                feature_matrix = np.array(given)
+                if feature_matrix.ndim == 2 and feature_matrix.dtype.kind == "f" and feature_matrix.shape[1]:
+                    missing_rows = np.isnan(feature_matrix).all(axis=1)
+                    feature_matrix[missing_rows] = 0
+            feature_matrix = checked_features(feature_matrix, nodes)
         except (DataError, TypeError, ValueError) as error:
             raise DataError(f"layer {name!r}: {error}") from error
-        if missing is not None and missing.any():
-            matrix = matrix.copy()
-            matrix[missing] = np.nan
-            freeze_features(matrix)
-        found[name] = matrix
-    return MappingProxyType({name: found[name] for name in names if name in found})
+        if missing_rows is not None and missing_rows.any():
+            feature_matrix = feature_matrix.copy()
+            feature_matrix[missing_rows] = np.nan
+            freeze_features(feature_matrix)
+        checked_by_layer[name] = feature_matrix
+    return MappingProxyType({name: checked_by_layer[name] for name in layer_names if name in checked_by_layer})
 
 
 def missing_rows(matrix: Features) -> NDArray[np.bool_]:
@@ -154,9 +155,9 @@ def freeze_features(matrix: Features | None) -> None:
     """Make a dense or sparse matrix read-only in place."""
     if matrix is None:
         return
-    parts = [matrix] if isinstance(matrix, np.ndarray) else [matrix.data, matrix.indices, matrix.indptr]
-    for part in parts:
-        part.flags.writeable = False
+    matrix_parts = [matrix] if isinstance(matrix, np.ndarray) else [matrix.data, matrix.indices, matrix.indptr]
+    for matrix_part in matrix_parts:
+        matrix_part.flags.writeable = False
 
 
 def same_features(left: Features | None, right: Features | None) -> bool:

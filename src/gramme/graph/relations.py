@@ -62,101 +62,105 @@ class Kinds:
 
     def steps(self, here: str, there: str) -> list[tuple[str, sp.csr_array, bool]]:
         """The relations from one kind to another, either way round: name, matrix, whether it has weights."""
-        found = []
+        found_steps = []
         for relation, matrix in zip(self.relations, self.matrices, strict=True):
-            weighted = relation.weight is not None
-            ends = (relation.source_kind, relation.target_kind)
-            if ends == (here, there):
-                found.append((relation.name, matrix, weighted))
-            elif ends == (there, here):
-                found.append((relation.name, sp.csr_array(matrix.T.tocsr()), weighted))
-        return found
+            has_weights = relation.weight is not None
+            end_kinds = (relation.source_kind, relation.target_kind)
+            if end_kinds == (here, there):
+                found_steps.append((relation.name, matrix, has_weights))
+            elif end_kinds == (there, here):
+                found_steps.append((relation.name, sp.csr_array(matrix.T.tocsr()), has_weights))
+        return found_steps
 
     def neighbours(self, kind: str) -> list[str]:
         """The other kinds that some relation joins to this one, in order."""
-        met = [
+        met_kinds = [
             there if here == kind else here
             for here, there in ((r.source_kind, r.target_kind) for r in self.relations)
             if kind in (here, there) and here != there
         ]
-        return list(dict.fromkeys(met))
+        return list(dict.fromkeys(met_kinds))
 
 
 def number_relations(relations: Any, given: Mapping[str, Iterable[Any]], sizes: Mapping[str, int]) -> Kinds:
     """Pairs by name become matrices."""
     if not isinstance(relations, Mapping) or not relations:
         raise DataError("relations must be a mapping of (kind, kind) to pairs, and not empty")
-    found = [_relation(key, pairs) for key, pairs in relations.items()]
-    columns: dict[str, list[pd.Series]] = {}
-    for relation in found:
-        columns.setdefault(relation.source_kind, []).append(relation.source)
-        columns.setdefault(relation.target_kind, []).append(relation.target)
+    named_relations = [_relation(key, pairs) for key, pairs in relations.items()]
+    kind_columns: dict[str, list[pd.Series]] = {}
+    for relation in named_relations:
+        kind_columns.setdefault(relation.source_kind, []).append(relation.source)
+        kind_columns.setdefault(relation.target_kind, []).append(relation.target)
     nodes = {
         kind: name_index(given[kind], what=kind) if kind in given else _names(kind, met, sizes.get(kind))
-        for kind, met in columns.items()
+        for kind, met in kind_columns.items()
     }
-    made = Kinds(nodes, found)
-    for relation in found:
-        start = _places(relation, relation.source_kind, relation.source, nodes)
-        end = _places(relation, relation.target_kind, relation.target, nodes)
+    numbered_kinds = Kinds(nodes, named_relations)
+    for relation in named_relations:
+        source_nodes = _places(relation, relation.source_kind, relation.source, nodes)
+        target_nodes = _places(relation, relation.target_kind, relation.target, nodes)
         shape = (len(nodes[relation.source_kind]), len(nodes[relation.target_kind]))
-        values = np.ones(start.size) if relation.weight is None else relation.weight
-        matrix = sp.csr_array((values, (start, end)), shape=shape)
+        pair_weights = np.ones(source_nodes.size) if relation.weight is None else relation.weight
+        matrix = sp.csr_array((pair_weights, (source_nodes, target_nodes)), shape=shape)
         matrix.sum_duplicates()
         if relation.weight is None:
             matrix.data[:] = 1
-        made.matrices.append(matrix)
-    return made
+        numbered_kinds.matrices.append(matrix)
+    return numbered_kinds
 
 
 def _relation(key: object, pairs: Any) -> Relation:
     if not (isinstance(key, tuple) and len(key) in (2, 3) and all(isinstance(word, str) and word for word in key)):
         raise DataError(f"a relation is between two kinds, (kind, kind) or (kind, name, kind), not {key!r}")
-    name = key[1] if len(key) == 3 else ""
-    what = f"the relation {' - '.join(key)}"
-    source, target, weight = _columns(pairs, what)
+    relation_name = key[1] if len(key) == 3 else ""
+    relation_text = f"the relation {' - '.join(key)}"
+    source, target, weight = _columns(pairs, relation_text)
     for column, side in ((source, "source"), (target, "target")):
         if column.isna().any():
-            row = int(np.flatnonzero(column.isna())[0])
-            raise DataError(f"{what}: row {row} has no {side}")
-    weights = None if weight is None else positive_numbers(weight, lambda row: f"{what}: row {row}")
-    return Relation(name, key[0], key[-1], source, target, weights)
+            empty_row = int(np.flatnonzero(column.isna())[0])
+            raise DataError(f"{relation_text}: row {empty_row} has no {side}")
+    pair_weights = None if weight is None else positive_numbers(weight, lambda row: f"{relation_text}: row {row}")
+    return Relation(relation_name, key[0], key[-1], source, target, pair_weights)
 
 
 def _columns(pairs: Any, what: str) -> tuple[pd.Series, pd.Series, Any]:
     if sp.issparse(pairs):
-        given: Any = pairs
-        matrix = sp.coo_array(given)
+        given_matrix: Any = pairs
+        matrix = sp.coo_array(given_matrix)
         plain_ones = matrix.data.size == 0 or bool((matrix.data == 1).all())
         return pd.Series(matrix.row), pd.Series(matrix.col), None if plain_ones else matrix.data
     if isinstance(pairs, pd.DataFrame):
         if {"source", "target"} <= set(pairs.columns):
-            weight = pairs["weight"] if "weight" in pairs.columns else None
-            columns: list[Any] = [pairs["source"], pairs["target"], weight]
+            weight_column = pairs["weight"] if "weight" in pairs.columns else None
+            pair_columns: list[Any] = [pairs["source"], pairs["target"], weight_column]
         elif pairs.shape[1] in (2, 3):
-            columns = [pairs.iloc[:, place] for place in range(pairs.shape[1])] + [None]
+            pair_columns = [pairs.iloc[:, place] for place in range(pairs.shape[1])] + [None]
         else:
             raise DataError(
                 f"{what}: the table has {pairs.shape[1]} columns; it needs source and target, and may have weight"
             )
-        start, end = (column.reset_index(drop=True) for column in columns[:2])
-        return start, end, columns[2]
+        source_column, target_column = (column.reset_index(drop=True) for column in pair_columns[:2])
+        return source_column, target_column, pair_columns[2]
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
             raise DataError(f"{what}: pairs of shape {pairs.shape}; two or three columns are needed")
-        ends = pairs[:, :2]
-        if ends.dtype.kind == "f" and bool((ends == np.floor(ends)).all()):
-            ends = ends.astype(np.int64)  # numbers of nodes beside weights
-        return (pd.Series(ends[:, 0]), pd.Series(ends[:, 1]), pairs[:, 2] if pairs.shape[1] == 3 else None)
+        end_numbers = pairs[:, :2]
+        if end_numbers.dtype.kind == "f" and bool((end_numbers == np.floor(end_numbers)).all()):
+            end_numbers = end_numbers.astype(np.int64)  # numbers of nodes beside weights
+        return (
+            pd.Series(end_numbers[:, 0]),
+            pd.Series(end_numbers[:, 1]),
+            pairs[:, 2] if pairs.shape[1] == 3 else None,
+        )
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Sequence):
         raise DataError(f"{what}: pairs must be a table, an array or a list of rows, not {pairs!r}")
-    widths = {len(row) if isinstance(row, (tuple, list)) else 0 for row in pairs}
-    if not widths <= {2} and not widths <= {3}:
+    row_widths = {len(row) if isinstance(row, (tuple, list)) else 0 for row in pairs}
+    if not row_widths <= {2} and not row_widths <= {3}:
         raise DataError(f"{what}: every row must be (source, target) or (source, target, weight)")
-    turned = [object_array(list(column)) for column in zip(*pairs, strict=True)]
-    turned = turned or [object_array([])] * 2
-    start, end = (pd.Series(column).infer_objects() for column in turned[:2])
-    return start, end, turned[2] if len(turned) == 3 else None
+    column_arrays = [object_array(list(column)) for column in zip(*pairs, strict=True)]
+    column_arrays = column_arrays or [object_array([])] * 2
+    source_column, target_column = (pd.Series(column).infer_objects() for column in column_arrays[:2])
+    return source_column, target_column, column_arrays[2] if len(column_arrays) == 3 else None
 
 
 def _names(kind: str, columns: Sequence[pd.Series], size: int | None) -> pd.Index:
@@ -164,24 +168,25 @@ def _names(kind: str, columns: Sequence[pd.Series], size: int | None) -> pd.Inde
     if all(column.dtype.kind in "iu" for column in columns):
         if size is not None and all(column.empty or (column.min() >= 0 and column.max() < size) for column in columns):
             return pd.RangeIndex(size)
-        met = np.unique(np.concatenate([column.unique() for column in columns]))
-        return name_index(met, what=kind)
-    together = pd.concat(columns, ignore_index=True)
+        met_numbers = np.unique(np.concatenate([column.unique() for column in columns]))
+        return name_index(met_numbers, what=kind)
+    all_names = pd.concat(columns, ignore_index=True)
     try:
-        return name_index(pd.unique(together.astype(object)), what=kind)
+        return name_index(pd.unique(all_names.astype(object)), what=kind)
     except TypeError as error:
         raise DataError(f"a {kind} name must be hashable: {error}") from error
 
 
 def _places(relation: Relation, kind: str, column: pd.Series, nodes: Mapping[str, pd.Index]) -> NDArray[np.int64]:
-    places = nodes[kind].get_indexer(loose_index(column))
-    if (places < 0).any():
-        row = int(np.flatnonzero(places < 0)[0])
+    node_positions = nodes[kind].get_indexer(loose_index(column))
+    if (node_positions < 0).any():
+        unknown_row = int(np.flatnonzero(node_positions < 0)[0])
         raise DataError(
-            f"the relation {relation}: row {row} names the {kind} {plain(column.iloc[row])!r}, which is not among "
+            f"the relation {relation}: row {unknown_row} names the {kind} "
+            f"{plain(column.iloc[unknown_row])!r}, which is not among "
             f"the {len(nodes[kind])} nodes given of that kind"
         )
-    return places.astype(np.int64)
+    return node_positions.astype(np.int64)
 
 
 # Paths from the target kind to another kind: which there are by default, and what the user may name.
@@ -202,14 +207,14 @@ def chosen_paths(kinds: Kinds, target: str, paths: Iterable[Sequence[str]] | Non
 
 def _check_reach(kinds: Kinds, target: str) -> None:
     """Every relation must hang together with the target."""
-    reached, waiting = {target}, [target]
-    while waiting:
-        for kind in kinds.neighbours(waiting.pop()):
-            if kind not in reached:
-                reached.add(kind)
-                waiting.append(kind)
+    reached_kinds, waiting_kinds = {target}, [target]
+    while waiting_kinds:
+        for kind in kinds.neighbours(waiting_kinds.pop()):
+            if kind not in reached_kinds:
+                reached_kinds.add(kind)
+                waiting_kinds.append(kind)
     for relation in kinds.relations:
-        if relation.source_kind not in reached:
+        if relation.source_kind not in reached_kinds:
             raise DataError(
                 f"the relation {relation} never reaches the target {target!r}: no chain of relations joins them"
             )
@@ -217,49 +222,49 @@ def _check_reach(kinds: Kinds, target: str) -> None:
 
 def _default_paths(kinds: Kinds, target: str) -> list[Path]:
     """All of length one, and of length two to the kinds that the target touches only through another."""
-    near = kinds.neighbours(target)
-    paths: list[Path] = [(target, kind) for kind in near]
-    for middle in near:
-        far = [kind for kind in kinds.neighbours(middle) if kind not in (target, *near)]
-        paths += [(target, middle, kind) for kind in far]
-    used = {frozenset(step) for path in paths for step in pairwise(path)}
-    used.add(frozenset([target]))
+    near_kinds = kinds.neighbours(target)
+    default_paths: list[Path] = [(target, kind) for kind in near_kinds]
+    for middle_kind in near_kinds:
+        far_kinds = [kind for kind in kinds.neighbours(middle_kind) if kind not in (target, *near_kinds)]
+        default_paths += [(target, middle_kind, kind) for kind in far_kinds]
+    used_pairs = {frozenset(step) for path in default_paths for step in pairwise(path)}
+    used_pairs.add(frozenset([target]))
     for relation in kinds.relations:
-        if frozenset((relation.source_kind, relation.target_kind)) not in used:
+        if frozenset((relation.source_kind, relation.target_kind)) not in used_pairs:
             warnings.warn(
                 f"the relation {relation} is not used: no path of at most two steps from {target!r} needs it; "
                 "name one in paths=",
                 GrammeWarning,
                 stacklevel=4,
             )
-    return paths
+    return default_paths
 
 
 def _named_path(path: Any, kinds: Kinds, target: str) -> Path:
     if isinstance(path, str) or not isinstance(path, Sequence) or len(path) < 2:
         raise DataError(f"a path is a list of at least two kinds, not {path!r}")
-    steps: Path = tuple(path)
-    for kind in steps:
+    path_kinds: Path = tuple(path)
+    for kind in path_kinds:
         if kind not in kinds.nodes:
             raise DataError(
-                f"the path {'-'.join(map(str, steps))} names the unknown kind {kind!r}; "
+                f"the path {'-'.join(map(str, path_kinds))} names the unknown kind {kind!r}; "
                 f"{did_you_mean(str(kind), kinds.nodes)}"
             )
-    if steps[0] != target and steps[-1] == target:
-        steps = steps[::-1]
-    if steps[0] != target:
-        raise DataError(f"the path {'-'.join(steps)} does not start at the target {target!r}")
-    if steps[-1] == target:
-        if steps != steps[::-1] or len(steps) % 2 == 0:
-            raise DataError(f"the path {'-'.join(steps)} returns by another route; name only the way there")
-        steps = steps[: len(steps) // 2 + 1]
-    for here, there in pairwise(steps):
+    if path_kinds[0] != target and path_kinds[-1] == target:
+        path_kinds = path_kinds[::-1]
+    if path_kinds[0] != target:
+        raise DataError(f"the path {'-'.join(path_kinds)} does not start at the target {target!r}")
+    if path_kinds[-1] == target:
+        if path_kinds != path_kinds[::-1] or len(path_kinds) % 2 == 0:
+            raise DataError(f"the path {'-'.join(path_kinds)} returns by another route; name only the way there")
+        path_kinds = path_kinds[: len(path_kinds) // 2 + 1]
+    for here, there in pairwise(path_kinds):
         if not kinds.steps(here, there):
             raise DataError(
-                f"the path {'-'.join(steps)} goes from {here!r} to {there!r}, but no relation does; relations: "
+                f"the path {'-'.join(path_kinds)} goes from {here!r} to {there!r}, but no relation does; relations: "
                 + ", ".join(map(str, kinds.relations))
             )
-    return steps
+    return path_kinds
 
 
 def from_relations(
@@ -316,39 +321,43 @@ def from_relations(
     by_kind: dict[str, Any] = dict(features) if isinstance(features, Mapping) else {}
     if features is not None and not isinstance(features, Mapping):
         by_kind[target] = features
-    stated = dict(nodes) if isinstance(nodes, Mapping) else {}
+    stated_nodes = dict(nodes) if isinstance(nodes, Mapping) else {}
     if nodes is not None and not isinstance(nodes, Mapping):
-        stated[target] = nodes
-    sizes = {}
+        stated_nodes[target] = nodes
+    kind_sizes = {}
     for kind, given in by_kind.items():
         if isinstance(given, pd.DataFrame):
-            stated.setdefault(kind, given.index)
+            stated_nodes.setdefault(kind, given.index)
         elif hasattr(given, "shape") and not isinstance(given, pd.Series):
-            sizes[kind] = int(given.shape[0])
-    kinds = number_relations(relations, stated, sizes)
-    for what, named in (("features", by_kind), ("nodes", stated)):
+            kind_sizes[kind] = int(given.shape[0])
+    kinds = number_relations(relations, stated_nodes, kind_sizes)
+    for what, named in (("features", by_kind), ("nodes", stated_nodes)):
         for kind in named:
             if kind not in kinds.nodes:
                 raise DataError(
                     f"{what} were given for the unknown kind {kind!r}; {did_you_mean(str(kind), kinds.nodes)}"
                 )
-    chosen = chosen_paths(kinds, target, paths)
-    matrices = {kind: _matrix(kind, given, kinds.nodes[kind]) for kind, given in by_kind.items() if given is not None}
-    layers: dict[str, Layer] = _edge_layers(kinds, target, directed)
+    chosen_kinds = chosen_paths(kinds, target, paths)
+    kind_features = {
+        kind: _matrix(kind, given, kinds.nodes[kind]) for kind, given in by_kind.items() if given is not None
+    }
+    made_layers: dict[str, Layer] = _edge_layers(kinds, target, directed)
     layer_features: dict[str, Any] = {}
-    for layer_name, path, steps in _named_layers(kinds, chosen, list(layers)):
-        incidence, weighted = _product(steps)
-        pairs, groups = incidence.tocoo(), kinds.nodes[path[-1]]
-        weight = pairs.data if weighted else None
-        layers[layer_name] = MembershipLayer(incidence.shape[0], pairs.row, pairs.col, groups, weight=weight)
-        along = _along(path, steps, chosen, matrices)
-        if along is not None:
-            layer_features[layer_name] = along
+    for layer_name, path, steps in _named_layers(kinds, chosen_kinds, list(made_layers)):
+        incidence, has_weights = _product(steps)
+        member_pairs, group_names = incidence.tocoo(), kinds.nodes[path[-1]]
+        pair_weights = member_pairs.data if has_weights else None
+        made_layers[layer_name] = MembershipLayer(
+            incidence.shape[0], member_pairs.row, member_pairs.col, group_names, weight=pair_weights
+        )
+        along_features = _along(path, steps, chosen_kinds, kind_features)
+        if along_features is not None:
+            layer_features[layer_name] = along_features
     return MultilayerGraph(
-        layers,
+        made_layers,
         nodes=kinds.nodes[target],
         labels=labels,
-        features=matrices.get(target),
+        features=kind_features.get(target),
         layer_features=layer_features,
         name=name,
     )
@@ -357,15 +366,15 @@ def from_relations(
 def _matrix(kind: str, given: Any, nodes: pd.Index) -> Features:
     """The features of a kind in the order of its nodes."""
     if isinstance(given, pd.DataFrame):
-        places = loose_index(given.index).get_indexer(nodes)
-        if (places < 0).any():
-            missing = nodes[int(np.flatnonzero(places < 0)[0])]
-            raise DataError(f"the features of the kind {kind!r} have no row for {missing!r}")
-        given = given.to_numpy()[places]
+        row_positions = loose_index(given.index).get_indexer(nodes)
+        if (row_positions < 0).any():
+            missing_node = nodes[int(np.flatnonzero(row_positions < 0)[0])]
+            raise DataError(f"the features of the kind {kind!r} have no row for {missing_node!r}")
+        given = given.to_numpy()[row_positions]
     elif isinstance(given, Mapping):
-        missing = next((node for node in nodes if node not in given), None)
-        if missing is not None:
-            raise DataError(f"the features of the kind {kind!r} have no row for {missing!r}")
+        missing_node = next((node for node in nodes if node not in given), None)
+        if missing_node is not None:
+            raise DataError(f"the features of the kind {kind!r} have no row for {missing_node!r}")
         given = [given[node] for node in nodes]
     try:
         return checked_features(given, nodes)
@@ -375,24 +384,24 @@ def _matrix(kind: str, given: Any, nodes: pd.Index) -> Features:
 
 def _edge_layers(kinds: Kinds, target: str, directed: bool | Mapping[str, bool]) -> dict[str, Layer]:
     """The relations within the target kind."""
-    found = {
+    inner_relations = {
         relation.name or target: (matrix, relation.weight is not None)
         for relation, matrix in zip(kinds.relations, kinds.matrices, strict=True)
         if relation.source_kind == relation.target_kind == target
     }
-    one_way = layer_directions(directed, found)
-    made: dict[str, Layer] = {}
-    for name, (matrix, weighted) in found.items():
-        pairs = matrix.tocoo()
-        made[name] = EdgeLayer(
+    one_way = layer_directions(directed, inner_relations)
+    made_layers: dict[str, Layer] = {}
+    for name, (matrix, has_weights) in inner_relations.items():
+        edge_pairs = matrix.tocoo()
+        made_layers[name] = EdgeLayer(
             matrix.shape[0],
-            pairs.row,
-            pairs.col,
-            pairs.data if weighted else None,
+            edge_pairs.row,
+            edge_pairs.col,
+            edge_pairs.data if has_weights else None,
             directed=bool(one_way[name]),
-            ways=np.ones(pairs.nnz, dtype=np.int8),
+            ways=np.ones(edge_pairs.nnz, dtype=np.int8),
         )
-    return made
+    return made_layers
 
 
 def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> list[tuple[str, Path, list[Step]]]:
@@ -400,53 +409,55 @@ def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> 
 
     A layer is called by the kind it leads to; by all kinds on the way, or by the relations, where that is not enough.
     """
-    ways: dict[tuple[Path, tuple[str, ...]], list[Step]] = {}
+    path_ways: dict[tuple[Path, tuple[str, ...]], list[Step]] = {}
     for path in paths:
-        for chosen in product(*(kinds.steps(here, there) for here, there in pairwise(path))):
-            ways.setdefault((path, tuple(name for name, _, _ in chosen)), [step[1:] for step in chosen])
-    candidates = [
+        for chosen_steps in product(*(kinds.steps(here, there) for here, there in pairwise(path))):
+            path_ways.setdefault(
+                (path, tuple(name for name, _, _ in chosen_steps)), [step[1:] for step in chosen_steps]
+            )
+    name_candidates = [
         [path[-1], "-".join(path[1:]), "-".join(names) if all(names) else "-".join((*path[1:], *names))]
-        for path, names in ways
+        for path, names in path_ways
     ]
-    named = []
-    for place, ((path, _), steps) in enumerate(ways.items()):
-        for form, candidate in enumerate(candidates[place]):
-            others = [each[form] for other, each in enumerate(candidates) if other != place]
-            if candidate not in others and candidate not in taken:
+    named_layers = []
+    for way_number, ((path, _), steps) in enumerate(path_ways.items()):
+        for name_form, name_candidate in enumerate(name_candidates[way_number]):
+            other_names = [each[name_form] for other, each in enumerate(name_candidates) if other != way_number]
+            if name_candidate not in other_names and name_candidate not in taken:
                 break
-        named.append((candidate, path, steps))
-    return named
+        named_layers.append((name_candidate, path, steps))
+    return named_layers
 
 
 def _product(steps: Sequence[Step]) -> tuple[sp.csr_array, bool]:
     """The incidence of a path, and whether its weights say more than that a way exists."""
-    incidence, weighted = steps[0]
-    for matrix, more in steps[1:]:
+    incidence, has_weights = steps[0]
+    for matrix, step_weighted in steps[1:]:
         incidence = sp.csr_array(incidence @ matrix)
-        weighted = weighted or more
-    if len(steps) > 1 and not weighted:
-        weighted = bool((incidence.data != 1).any())
-    return incidence, weighted
+        has_weights = has_weights or step_weighted
+    if len(steps) > 1 and not has_weights:
+        has_weights = bool((incidence.data != 1).any())
+    return incidence, has_weights
 
 
 def _along(path: Path, steps: Sequence[Step], paths: Sequence[Path], matrices: Mapping[str, Features]) -> Any:
     """The features that a layer brings to the target: those of its last kind, and of kinds on the way with no layer."""
-    parts: list[Any] = []
-    missing = None
-    ends = {each[-1] for each in paths}
-    for length in range(1, len(path)):
-        kind = path[length]
-        if kind not in matrices or (length < len(path) - 1 and kind in ends):
+    feature_parts: list[Any] = []
+    missing_rows = None
+    path_ends = {each[-1] for each in paths}
+    for path_length in range(1, len(path)):
+        passed_kind = path[path_length]
+        if passed_kind not in matrices or (path_length < len(path) - 1 and passed_kind in path_ends):
             continue
-        incidence, _ = _product(steps[:length])
-        total = np.asarray(incidence.sum(axis=1)).ravel()
-        shares = sp.diags_array(np.divide(1, total, where=total > 0, out=np.zeros(total.size)))
-        parts.append(sp.csr_array(shares @ incidence) @ matrices[kind])
-        missing = (total == 0) if missing is None else missing & (total == 0)
-    if not parts:
+        incidence, _ = _product(steps[:path_length])
+        row_sums = np.asarray(incidence.sum(axis=1)).ravel()
+        row_shares = sp.diags_array(np.divide(1, row_sums, where=row_sums > 0, out=np.zeros(row_sums.size)))
+        feature_parts.append(sp.csr_array(row_shares @ incidence) @ matrices[passed_kind])
+        missing_rows = (row_sums == 0) if missing_rows is None else missing_rows & (row_sums == 0)
+    if not feature_parts:
         return None
-    if any(sp.issparse(part) for part in parts):
-        return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts]))
-    dense = np.hstack(parts)
-    dense[missing] = np.nan
-    return dense
+    if any(sp.issparse(part) for part in feature_parts):
+        return sp.csr_array(sp.hstack([sp.csr_array(part) for part in feature_parts]))
+    dense_features = np.hstack(feature_parts)
+    dense_features[missing_rows] = np.nan
+    return dense_features

@@ -49,12 +49,12 @@ def blocks(values: Tensor) -> Iterator[slice]:
     >>> list(blocks(torch.zeros(3, 2)))
     [slice(0, 3, None)]
     """
-    rows = values.shape[0]
-    size = max(rows, 1)
-    if values.device.type == "cpu" and rows:
-        size = max(1, BLOCK * torch.get_num_threads() * rows // max(1, values.numel()))
-    for start in range(0, rows, size):
-        yield slice(start, min(start + size, rows))
+    row_count = values.shape[0]
+    block_size = max(row_count, 1)
+    if values.device.type == "cpu" and row_count:
+        block_size = max(1, BLOCK * torch.get_num_threads() * row_count // max(1, values.numel()))
+    for first_row in range(0, row_count, block_size):
+        yield slice(first_row, min(first_row + block_size, row_count))
 
 
 BAND = 60.0
@@ -81,8 +81,8 @@ def attention(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -
     tensor, shape (outputs, heads, dim)
         A row for each row of the neighbourhood sum, as a rule those of the values.
     """
-    sums, totals = attention_sums(values, scores, neighbourhood)
-    return sums / totals[..., None]
+    weighted_sums, weight_totals = attention_sums(values, scores, neighbourhood)
+    return weighted_sums / weight_totals[..., None]
 
 
 def attention_sums(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
@@ -94,8 +94,8 @@ def attention_sums(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodS
         return _plain_sums(
             values.double(), scores, lambda both: neighbourhood(both.flatten(1)).view(-1, *both.shape[1:]), values.dtype
         )
-    sums, totals = _AttentionSums.apply(values, scores, neighbourhood)  # type: ignore[no-untyped-call]
-    return sums, totals
+    weighted_sums, weight_totals = _AttentionSums.apply(values, scores, neighbourhood)  # type: ignore[no-untyped-call]
+    return weighted_sums, weight_totals
 
 
 def featured_attention_sums(
@@ -105,10 +105,10 @@ def featured_attention_sums(
 
     Scores that spread further than single precision can hold are taken in double precision, up to 700.
     """
-    low, top = neighbourhood.range_of(scores.detach())
-    far = top.numel() and (top.double() - low.double()).max().item() > BAND
+    lowest_score, highest_score = neighbourhood.range_of(scores.detach())
+    spreads_far = highest_score.numel() and (highest_score.double() - lowest_score.double()).max().item() > BAND
     return _plain_sums(
-        values.double() if far else values,
+        values.double() if spreads_far else values,
         scores,
         lambda both: neighbourhood.weighted(both, coefficients.to(both.dtype), bound),
         values.dtype,
@@ -121,9 +121,9 @@ def _plain_sums(
     """Means, and ones for their denominators, by one sum of values (rows, heads, dim) and operations of torch's own."""
     if not scores.numel():
         return values.to(kind), torch.ones_like(scores)
-    weights = (scores - scores.detach().amax(0)).to(values.dtype).exp()[..., None]
-    found = summed(torch.cat([values * weights, weights], dim=-1))
-    means = found[..., :-1] / found[..., -1:].clamp(min=torch.finfo(values.dtype).tiny)
+    score_weights = (scores - scores.detach().amax(0)).to(values.dtype).exp()[..., None]
+    weighted_sums = summed(torch.cat([values * score_weights, score_weights], dim=-1))
+    means = weighted_sums[..., :-1] / weighted_sums[..., -1:].clamp(min=torch.finfo(values.dtype).tiny)
     return means.to(kind), torch.ones_like(means[..., 0], dtype=kind)
 
 
@@ -131,32 +131,32 @@ class _AttentionSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         ctx.neighbourhood = neighbourhood
-        low, top = neighbourhood.range_of(scores)
-        far = top.numel() and (top.double() - low.double()).max().item() > BAND
-        ctx.bands = _Bands(scores, top, neighbourhood) if far else None
-        weights = (scores - top).exp_() if ctx.bands is None else ctx.bands.weights
-        weighted = values * weights[..., None]
+        lowest_score, highest_score = neighbourhood.range_of(scores)
+        spreads_far = highest_score.numel() and (highest_score.double() - lowest_score.double()).max().item() > BAND
+        ctx.bands = _Bands(scores, highest_score, neighbourhood) if spreads_far else None
+        score_weights = (scores - highest_score).exp_() if ctx.bands is None else ctx.bands.weights
+        weighted_values = values * score_weights[..., None]
         if ctx.bands is None:
-            sums, totals = _sum(neighbourhood, weighted), neighbourhood(weights)
+            weighted_sums, weight_totals = _sum(neighbourhood, weighted_values), neighbourhood(score_weights)
         else:
-            sums, totals = ctx.bands.forward(weighted, neighbourhood)
-        ctx.save_for_backward(weighted, weights)
+            weighted_sums, weight_totals = ctx.bands.forward(weighted_values, neighbourhood)
+        ctx.save_for_backward(weighted_values, score_weights)
         # Only the total of a group without members is below; dividing by it must give a number
-        return sums, totals.clamp_(min=torch.finfo(totals.dtype).tiny)
+        return weighted_sums, weight_totals.clamp_(min=torch.finfo(weight_totals.dtype).tiny)
 
     @staticmethod
     @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
-        weighted, weights = ctx.saved_tensors
+        weighted_values, score_weights = ctx.saved_tensors
         if ctx.bands is None:
-            turn = ctx.neighbourhood.transposed
-            to_values, to_weights = _sum(turn, grads[0]), turn(grads[1])
+            transposed_sum = ctx.neighbourhood.transposed
+            to_values, to_weights = _sum(transposed_sum, grads[0]), transposed_sum(grads[1])
         else:
             to_values, to_weights = ctx.bands.backward(*grads, ctx.neighbourhood)
-        to_scores = to_weights.mul_(weights)
-        for rows in blocks(weighted):
-            to_scores[rows].add_((to_values[rows] * weighted[rows]).sum(-1))
-            to_values[rows].mul_(weights[rows, :, None])
+        to_scores = to_weights.mul_(score_weights)
+        for row_block in blocks(weighted_values):
+            to_scores[row_block].add_((to_values[row_block] * weighted_values[row_block]).sum(-1))
+            to_values[row_block].mul_(score_weights[row_block, :, None])
         return to_values, to_scores, None
 
 
@@ -174,45 +174,45 @@ class _Bands:
 
     def __init__(self, scores: Tensor, top: Tensor, neighbourhood: NeighbourhoodSum) -> None:
         depth = (top.double() - scores.double()).clamp_(max=torch.finfo(torch.float64).max)
-        within = depth.fmod(BAND)  # exact however deep
+        depth_within = depth.fmod(BAND)  # exact however deep
         # So far down that neighbouring doubles are 64 apart, each score is a band of its own
-        own = depth >= 2.0**58
-        self.band = torch.where(own, depth, ((depth - within) / BAND).round_())
-        self.weights = torch.where(own, 0.0, -within).exp_().to(scores.dtype)
+        own_band = depth >= 2.0**58
+        self.band = torch.where(own_band, depth, ((depth - depth_within) / BAND).round_())
+        self.weights = torch.where(own_band, 0.0, -depth_within).exp_().to(scores.dtype)
         self.numbers = neighbourhood.levels_of(self.band)
         self.hears = self.band
 
     def forward(self, weighted: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         """Numerators and denominators, each relative to the highest band that a node hears."""
-        outputs = (neighbourhood.outputs, *self.weights.shape[1:])
-        self.hears = self.band.new_full(outputs, torch.inf)
-        totals = self.weights.new_zeros(outputs)
-        sums = weighted.new_zeros(*outputs, weighted.shape[2])
-        for place, number in enumerate(self.numbers):
-            inside = self.band == number
-            part = neighbourhood(self.weights * inside)
-            self.hears = torch.where((part > 0) & self.hears.isinf(), number, self.hears)
-            share = self._share(number, weighted.dtype)
-            if not neighbourhood.communicator.any(bool(share.any())):
-                if not neighbourhood.communicator.any(bool((self.hears >= number).any())):
-                    self.numbers = self.numbers[:place]  # nobody listens further down
+        output_shape = (neighbourhood.outputs, *self.weights.shape[1:])
+        self.hears = self.band.new_full(output_shape, torch.inf)
+        weight_totals = self.weights.new_zeros(output_shape)
+        weighted_sums = weighted.new_zeros(*output_shape, weighted.shape[2])
+        for band_place, band_number in enumerate(self.numbers):
+            in_band = self.band == band_number
+            band_total = neighbourhood(self.weights * in_band)
+            self.hears = torch.where((band_total > 0) & self.hears.isinf(), band_number, self.hears)
+            band_share = self._share(band_number, weighted.dtype)
+            if not neighbourhood.communicator.any(bool(band_share.any())):
+                if not neighbourhood.communicator.any(bool((self.hears >= band_number).any())):
+                    self.numbers = self.numbers[:band_place]  # nobody listens further down
                     break
                 continue
-            totals += share * part
-            sums += share[..., None] * _sum(neighbourhood, weighted * inside[..., None])
-        return sums, totals
+            weight_totals += band_share * band_total
+            weighted_sums += band_share[..., None] * _sum(neighbourhood, weighted * in_band[..., None])
+        return weighted_sums, weight_totals
 
     def backward(self, upper: Tensor, lower: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         """What the transposed sums give to each node, band by band."""
-        turn = neighbourhood.transposed
+        transposed_sum = neighbourhood.transposed
         to_values = upper.new_zeros(neighbourhood.rows, *upper.shape[1:])
         to_weights = lower.new_zeros(neighbourhood.rows, *lower.shape[1:])
-        for number in self.numbers:
-            inside = (self.band == number).to(upper.dtype)
-            share = self._share(number, upper.dtype)
-            if neighbourhood.communicator.any(bool(share.any())):
-                to_values += inside[..., None] * _sum(turn, share[..., None] * upper)
-                to_weights += inside * turn(share * lower)
+        for band_number in self.numbers:
+            in_band = (self.band == band_number).to(upper.dtype)
+            band_share = self._share(band_number, upper.dtype)
+            if neighbourhood.communicator.any(bool(band_share.any())):
+                to_values += in_band[..., None] * _sum(transposed_sum, band_share[..., None] * upper)
+                to_weights += in_band * transposed_sum(band_share * lower)
         return to_values, to_weights
 
     def _share(self, number: float, dtype: torch.dtype) -> Tensor:
@@ -241,8 +241,8 @@ class Activation:
     def quotient(self, values: Tensor) -> Tensor:
         """The function divided by its argument, without autograd; its derivative where the argument is 0."""
         value, slope = self.with_slope(values)
-        zero = values == 0
-        return torch.where(zero, slope, value / torch.where(zero, torch.ones_like(values), values))
+        is_zero = values == 0
+        return torch.where(is_zero, slope, value / torch.where(is_zero, torch.ones_like(values), values))
 
 
 def _elu(values: Tensor) -> tuple[Tensor, Tensor]:
@@ -285,11 +285,11 @@ def fuse_heads(sums: Tensor, totals: Tensor | None, factors: Tensor, activation:
     if plain_torch():
         means = activation(sums if totals is None else sums / totals[..., None])
         return (means * factors[:, None, :, :, None]).sum(-2)
-    way: type[torch.autograd.Function] = _FuseHeads
+    fuse_function: type[torch.autograd.Function] = _FuseHeads
     if activation.compiled is not None and fits_compiled(sums, totals, factors):
-        way = _FuseHeadsInOnePass
-    result: Tensor = way.apply(sums, totals, factors, activation)  # type: ignore[no-untyped-call]
-    return result
+        fuse_function = _FuseHeadsInOnePass
+    fused_heads: Tensor = fuse_function.apply(sums, totals, factors, activation)  # type: ignore[no-untyped-call]
+    return fused_heads
 
 
 class _FuseHeadsInOnePass(torch.autograd.Function):
@@ -299,11 +299,11 @@ class _FuseHeadsInOnePass(torch.autograd.Function):
         divisors = sums.new_ones(sums.shape[:4]) if totals is None else totals
         ctx.save_for_backward(sums, divisors, factors)
         ctx.activation, ctx.divided = activation.compiled, totals is not None
-        result = sums.new_empty(layers, nodes, members, columns)
-        if result.numel():
-            given = (rows_of(sums), rows_of(divisors), 0, array(factors))
-            fused(*given, ctx.activation, rows_of(result))
-        return result
+        fused_heads = sums.new_empty(layers, nodes, members, columns)
+        if fused_heads.numel():
+            kernel_inputs = (rows_of(sums), rows_of(divisors), 0, array(factors))
+            fused(*kernel_inputs, ctx.activation, rows_of(fused_heads))
+        return fused_heads
 
     @staticmethod
     @first_derivatives
@@ -323,8 +323,8 @@ class _FuseHeadsInOnePass(torch.autograd.Function):
                 rows_of(to_totals),
                 to_factors.numpy(),
             )
-        lower = to_totals if ctx.divided else None
-        return to_sums, lower, to_factors.to(factors.dtype), None
+        totals_gradient = to_totals if ctx.divided else None
+        return to_sums, totals_gradient, to_factors.to(factors.dtype), None
 
 
 class _FuseHeads(torch.autograd.Function):
@@ -335,41 +335,43 @@ class _FuseHeads(torch.autograd.Function):
     def forward(ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation) -> Tensor:
         layers, nodes, members, heads, dim = sums.shape
         rows_of_sums = sums.reshape(-1, heads, dim)
-        scale = factors[:, None].expand(sums.shape[:4]).reshape(-1, heads, 1)
-        portion = None if totals is None else totals.reshape(-1, heads, 1).reciprocal()
-        ctx.save_for_backward(rows_of_sums, portion, scale)
+        row_factors = factors[:, None].expand(sums.shape[:4]).reshape(-1, heads, 1)
+        inverse_totals = None if totals is None else totals.reshape(-1, heads, 1).reciprocal()
+        ctx.save_for_backward(rows_of_sums, inverse_totals, row_factors)
         ctx.activation, ctx.shape = activation, sums.shape
-        result = sums.new_empty(rows_of_sums.shape[0], dim)
-        for rows in blocks(rows_of_sums):
-            means = _means(rows_of_sums, portion, rows)
-            value = activation.with_slope(means)[0]
-            total = torch.mul(value[:, 0], scale[rows, 0], out=result[rows])
+        fused_rows = sums.new_empty(rows_of_sums.shape[0], dim)
+        for row_block in blocks(rows_of_sums):
+            head_means = _means(rows_of_sums, inverse_totals, row_block)
+            activated_means = activation.with_slope(head_means)[0]
+            fused_block = torch.mul(activated_means[:, 0], row_factors[row_block, 0], out=fused_rows[row_block])
             for head in range(1, heads):
-                total.addcmul_(value[:, head], scale[rows, head])
-        return result.view(layers, nodes, members, dim)
+                fused_block.addcmul_(activated_means[:, head], row_factors[row_block, head])
+        return fused_rows.view(layers, nodes, members, dim)
 
     @staticmethod
     @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
-        sums, portion, scale = ctx.saved_tensors
+        sums, inverse_totals, row_factors = ctx.saved_tensors
         heads, dim = ctx.shape[3:]
-        to_sums, to_scale = torch.empty_like(sums), torch.empty_like(scale[..., 0])
-        to_totals = None if portion is None else torch.empty_like(to_scale)
-        grad = grads[0].reshape(-1, dim)
-        for rows in blocks(sums):
-            means = _means(sums, portion, rows)
-            value, slope = ctx.activation.with_slope(means)
-            upper = to_sums[rows]
+        to_sums, to_scale = torch.empty_like(sums), torch.empty_like(row_factors[..., 0])
+        to_totals = None if inverse_totals is None else torch.empty_like(to_scale)
+        output_gradient = grads[0].reshape(-1, dim)
+        for row_block in blocks(sums):
+            head_means = _means(sums, inverse_totals, row_block)
+            activated_means, activation_slope = ctx.activation.with_slope(head_means)
+            sums_gradient = to_sums[row_block]
             for head in range(heads):  # by method: `value[:, head] *= grad` would copy as well
-                value[:, head].mul_(grad[rows])
-                torch.mul(slope[:, head], grad[rows], out=upper[:, head])
-            torch.sum(value, 2, out=to_scale[rows])
-            upper.mul_(scale[rows] if portion is None else scale[rows] * portion[rows])
+                activated_means[:, head].mul_(output_gradient[row_block])
+                torch.mul(activation_slope[:, head], output_gradient[row_block], out=sums_gradient[:, head])
+            torch.sum(activated_means, 2, out=to_scale[row_block])
+            sums_gradient.mul_(
+                row_factors[row_block] if inverse_totals is None else row_factors[row_block] * inverse_totals[row_block]
+            )
             if to_totals is not None:
-                torch.sum(means.mul_(upper), 2, out=to_totals[rows])
+                torch.sum(head_means.mul_(sums_gradient), 2, out=to_totals[row_block])
         to_factors = to_scale.view(ctx.shape[:4]).sum(1)
-        lower = None if to_totals is None else to_totals.neg_().view(ctx.shape[:4])
-        return to_sums.view(ctx.shape), lower, to_factors, None
+        totals_gradient = None if to_totals is None else to_totals.neg_().view(ctx.shape[:4])
+        return to_sums.view(ctx.shape), totals_gradient, to_factors, None
 
 
 def _means(sums: Tensor, portion: Tensor | None, rows: slice) -> Tensor:
@@ -408,23 +410,23 @@ def attention_hop(
     Returns tensor (layers, outputs, members, columns), or None.
     """
     with torch.no_grad():
-        scores = projected.new_empty(neighbourhood.rows, factors.shape[1] * factors.shape[2])
-        vectors = array(vector).reshape(vector.shape[0], -1)
-        attention_scores(rows_of(projected), vectors, scores.numpy())
+        head_scores = projected.new_empty(neighbourhood.rows, factors.shape[1] * factors.shape[2])
+        score_vectors = array(vector).reshape(vector.shape[0], -1)
+        attention_scores(rows_of(projected), score_vectors, head_scores.numpy())
         if score_bound is not None:
-            scores.div_(score_bound).tanh_()
-        slopes = None if score_bound is None else 1 - scores.square()
+            head_scores.div_(score_bound).tanh_()
+        score_slopes = None if score_bound is None else 1 - head_scores.square()
         if score_bound is not None:
-            scores.mul_(score_bound)
-        low, top = neighbourhood.range_of(scores)
+            head_scores.mul_(score_bound)
+        lowest_score, highest_score = neighbourhood.range_of(head_scores)
         # also where a score is not a number
-        if not bool(((top.double() - low.double()) <= BAND).all()):
+        if not bool(((highest_score.double() - lowest_score.double()) <= BAND).all()):
             return None
-        weights = (scores - top).exp_()
-    found: Tensor = _Hop.apply(  # type: ignore[no-untyped-call]
-        projected, vector, factors, weights, slopes, neighbourhood, activation.compiled
+        score_weights = (head_scores - highest_score).exp_()
+    fused_heads: Tensor = _Hop.apply(  # type: ignore[no-untyped-call]
+        projected, vector, factors, score_weights, score_slopes, neighbourhood, activation.compiled
     )
-    return found
+    return fused_heads
 
 
 class _Hop(torch.autograd.Function):
@@ -440,38 +442,48 @@ class _Hop(torch.autograd.Function):
         activation: int,
     ) -> Tensor:
         layers, members, _ = factors.shape
-        rows, places = weights.shape
-        numbers = projected.shape[2] * projected.shape[3]
-        table = projected.new_empty(rows, numbers + places)
-        weighted(rows_of(projected), weights.numpy(), table.numpy())
-        sums = neighbourhood(table).contiguous()
-        del table
-        ctx.save_for_backward(projected, vector, factors, weights, slopes, sums)
-        ctx.neighbourhood, ctx.activation, ctx.numbers = neighbourhood, activation, numbers
-        result = projected.new_empty(layers, sums.shape[0] // layers, members, numbers // places)
-        found = sums.numpy()
-        fused(found, found, numbers, array(factors), activation, rows_of(result))
-        return result
+        rows, head_count = weights.shape
+        value_columns = projected.shape[2] * projected.shape[3]
+        weighted_table = projected.new_empty(rows, value_columns + head_count)
+        weighted(rows_of(projected), weights.numpy(), weighted_table.numpy())
+        table_sums = neighbourhood(weighted_table).contiguous()
+        del weighted_table
+        ctx.save_for_backward(projected, vector, factors, weights, slopes, table_sums)
+        ctx.neighbourhood, ctx.activation, ctx.numbers = neighbourhood, activation, value_columns
+        fused_heads = projected.new_empty(layers, table_sums.shape[0] // layers, members, value_columns // head_count)
+        sums_array = table_sums.numpy()
+        fused(sums_array, sums_array, value_columns, array(factors), activation, rows_of(fused_heads))
+        return fused_heads
 
     @staticmethod
     @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         projected, vector, factors, weights, slopes, sums = ctx.saved_tensors
-        rows, places = weights.shape
+        rows, head_count = weights.shape
         to_sums = torch.empty_like(sums)
         to_factors = np.zeros(factors.shape)
-        found, target = sums.numpy(), to_sums.numpy()
-        grad = rows_of(grads[0])
-        fused_back(found, found, ctx.numbers, array(factors), ctx.activation, grad, target, target, to_factors)
-        back = ctx.neighbourhood.transposed(to_sums)
-        del to_sums, target
+        sums_array, sums_gradient = sums.numpy(), to_sums.numpy()
+        output_gradient = rows_of(grads[0])
+        fused_back(
+            sums_array,
+            sums_array,
+            ctx.numbers,
+            array(factors),
+            ctx.activation,
+            output_gradient,
+            sums_gradient,
+            sums_gradient,
+            to_factors,
+        )
+        table_gradient = ctx.neighbourhood.transposed(to_sums)
+        del to_sums, sums_gradient
         to_projected = torch.empty_like(projected, memory_format=torch.contiguous_format)
         to_vector = np.zeros((vector.shape[0], ctx.numbers))
         weighted_back(
-            array(back),
+            array(table_gradient),
             rows_of(projected),
             weights.numpy(),
-            np.ones((rows, places), np.float32) if slopes is None else slopes.numpy(),
+            np.ones((rows, head_count), np.float32) if slopes is None else slopes.numpy(),
             array(vector).reshape(vector.shape[0], -1),
             rows_of(to_projected),
             to_vector,

@@ -88,9 +88,9 @@ class Communicator:
     def _of_array(self, values: Any, reduce_: Any) -> Any:
         if self.alone:
             return values
-        array = np.asarray(values)
-        found = reduce_(torch.from_numpy(np.array(array)).reshape(-1)).numpy().reshape(array.shape)
-        return found if isinstance(values, np.ndarray) else found.item()
+        given_array = np.asarray(values)
+        reduced_array = reduce_(torch.from_numpy(np.array(given_array)).reshape(-1)).numpy().reshape(given_array.shape)
+        return reduced_array if isinstance(values, np.ndarray) else reduced_array.item()
 
     # Rows
 
@@ -104,84 +104,84 @@ class Communicator:
         """
         if self.alone:
             return rows, None
-        received = rows.new_empty(sum(receive), *rows.shape[1:])
-        others = [count for rank, count in enumerate(send) if count and rank != self.rank]
-        self._count(rows[:1].nbytes * sum(others), len(others))
-        handle = dist.all_to_all_single(received, rows.contiguous(), list(receive), list(send), async_op=True)
-        return received, handle
+        received_rows = rows.new_empty(sum(receive), *rows.shape[1:])
+        other_counts = [count for rank, count in enumerate(send) if count and rank != self.rank]
+        self._count(rows[:1].nbytes * sum(other_counts), len(other_counts))
+        handle = dist.all_to_all_single(received_rows, rows.contiguous(), list(receive), list(send), async_op=True)
+        return received_rows, handle
 
     @staticmethod
     def finish(started: tuple[Tensor, Any]) -> Tensor:
         """The rows that others sent, once they are here."""
-        received, handle = started
+        received_rows, handle = started
         if handle is not None:
             handle.wait()
-        return received
+        return received_rows
 
     def gather(self, rows: Array) -> list[Array]:
         """The rows of every process, of any number and of a plain kind."""
         if self.alone:
             return [rows]
-        counts = np.zeros(self.size, dtype=np.int64)
-        counts[self.rank] = rows.shape[0]
-        counts = self.all_sum(counts)
-        flat = np.ascontiguousarray(rows).reshape(-1)
-        width = math.prod(rows.shape[1:]) * rows.itemsize
-        buffer = torch.zeros(max(int(counts.max()) * width, 1), dtype=torch.uint8)
-        if flat.nbytes:
-            buffer[: flat.nbytes] = torch.frombuffer(bytearray(flat), dtype=torch.uint8)
-        found = [torch.empty_like(buffer) for _ in range(self.size)]
-        dist.all_gather(found, buffer)
-        self._count(buffer.nbytes * (self.size - 1), self.size - 1)
+        row_counts = np.zeros(self.size, dtype=np.int64)
+        row_counts[self.rank] = rows.shape[0]
+        row_counts = self.all_sum(row_counts)
+        flat_rows = np.ascontiguousarray(rows).reshape(-1)
+        row_bytes = math.prod(rows.shape[1:]) * rows.itemsize
+        byte_buffer = torch.zeros(max(int(row_counts.max()) * row_bytes, 1), dtype=torch.uint8)
+        if flat_rows.nbytes:
+            byte_buffer[: flat_rows.nbytes] = torch.frombuffer(bytearray(flat_rows), dtype=torch.uint8)
+        all_buffers = [torch.empty_like(byte_buffer) for _ in range(self.size)]
+        dist.all_gather(all_buffers, byte_buffer)
+        self._count(byte_buffer.nbytes * (self.size - 1), self.size - 1)
         return [
-            one.numpy()[: count * width].view(rows.dtype).reshape(count, *rows.shape[1:])
-            for one, count in zip(found, counts.tolist(), strict=True)
+            rank_buffer.numpy()[: row_count * row_bytes].view(rows.dtype).reshape(row_count, *rows.shape[1:])
+            for rank_buffer, row_count in zip(all_buffers, row_counts.tolist(), strict=True)
         ]
 
     def gather_to_first(self, rows: Array) -> list[Array] | None:
         """The rows of every process at the first one; None at the others."""
         if self.alone:
             return [rows]
-        counts = np.zeros(self.size, dtype=np.int64)
-        counts[self.rank] = rows.shape[0]
-        counts = self.all_sum(counts)
+        row_counts = np.zeros(self.size, dtype=np.int64)
+        row_counts[self.rank] = rows.shape[0]
+        row_counts = self.all_sum(row_counts)
         if not self.first:
             if rows.size:
                 dist.send(_bytes_of(rows), 0)
                 self._count(rows.nbytes, 1)
             return None
-        found = [rows]
+        rank_rows = [rows]
         for rank in range(1, self.size):
-            one = np.empty((int(counts[rank]), *rows.shape[1:]), dtype=rows.dtype)
-            if one.size:
-                buffer = torch.empty(one.nbytes, dtype=torch.uint8)
-                dist.recv(buffer, rank)
-                one = buffer.numpy().view(rows.dtype).reshape(one.shape)
-            found.append(one)
-        return found
+            received_rows = np.empty((int(row_counts[rank]), *rows.shape[1:]), dtype=rows.dtype)
+            if received_rows.size:
+                byte_buffer = torch.empty(received_rows.nbytes, dtype=torch.uint8)
+                dist.recv(byte_buffer, rank)
+                received_rows = byte_buffer.numpy().view(rows.dtype).reshape(received_rows.shape)
+            rank_rows.append(received_rows)
+        return rank_rows
 
     def gather_text(self, text: str) -> list[str]:
         """The text of every process."""
         if self.alone:
             return [text]
-        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-        return [one.tobytes().decode("utf-8", "surrogatepass") for one in self.gather(data)]
+        text_bytes = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        return [rank_bytes.tobytes().decode("utf-8", "surrogatepass") for rank_bytes in self.gather(text_bytes)]
 
     def broadcast(self, values: Array | None, dtype: Any = np.uint8) -> Array:
         """A one-dimensional array of the first process at all of them."""
         if self.alone:
             assert values is not None
             return values
-        length = int(self.all_sum(0 if values is None or not self.first else values.size))
-        buffer = np.zeros(length, dtype=dtype)
+        value_count = int(self.all_sum(0 if values is None or not self.first else values.size))
+        value_buffer = np.zeros(value_count, dtype=dtype)
         if self.first and values is not None:
-            buffer[:] = values
-        if length:
-            tensor = _bytes_of(buffer)
-            dist.broadcast(tensor, 0)
-            self._count(tensor.nbytes if self.first else 0, 1 if self.first else 0)
-            buffer = tensor.numpy().view(dtype)
-        return buffer
+            value_buffer[:] = values
+        if value_count:
+            byte_tensor = _bytes_of(value_buffer)
+            dist.broadcast(byte_tensor, 0)
+            self._count(byte_tensor.nbytes if self.first else 0, 1 if self.first else 0)
+            value_buffer = byte_tensor.numpy().view(dtype)
+        return value_buffer
 
     def _count(self, sent: int, messages: int) -> None:
         self.sent += sent
@@ -202,8 +202,8 @@ SINGLE_PROCESS = Communicator()
 
 def communicator_of(graph: MultilayerGraph) -> Communicator:
     """The processes that hold the parts of a graph; :data:`SINGLE_PROCESS` for a graph that is whole."""
-    found: Communicator = getattr(graph, "communicator", SINGLE_PROCESS)
-    return found
+    graph_communicator: Communicator = getattr(graph, "communicator", SINGLE_PROCESS)
+    return graph_communicator
 
 
 def add_up_gradients(network: nn.Module, communicator: Communicator) -> None:
@@ -213,9 +213,11 @@ def add_up_gradients(network: nn.Module, communicator: Communicator) -> None:
     """
     if communicator.alone:
         return
-    found = [one.grad for one in network.parameters() if one.grad is not None]
-    flat = communicator.all_sum_(torch.cat([one.flatten() for one in found]))
-    start = 0
-    for one in found:
-        one.copy_(flat[start : start + one.numel()].view_as(one))
-        start += one.numel()
+    own_gradients = [one.grad for one in network.parameters() if one.grad is not None]
+    flat_gradient = communicator.all_sum_(torch.cat([one.flatten() for one in own_gradients]))
+    first_number = 0
+    for parameter_gradient in own_gradients:
+        parameter_gradient.copy_(
+            flat_gradient[first_number : first_number + parameter_gradient.numel()].view_as(parameter_gradient)
+        )
+        first_number += parameter_gradient.numel()

@@ -55,13 +55,13 @@ class FeatureSum(NeighbourhoodSum):
 
     def forward(self, values: Tensor) -> Tensor:
         """S without features, where all edges count by their weights alone."""
-        nothing = values.new_zeros(1, sum(self.columns))
-        return self.weighted(values[:, None], nothing, None)[:, 0]
+        no_coefficients = values.new_zeros(1, sum(self.columns))
+        return self.weighted(values[:, None], no_coefficients, None)[:, 0]
 
     def transposed(self, values: Tensor) -> Tensor:
         with torch.enable_grad():
-            given = values.new_zeros(self.rows, values.shape[1], requires_grad=True)
-            return torch.autograd.grad(self.forward(given), given, values)[0]
+            given_values = values.new_zeros(self.rows, values.shape[1], requires_grad=True)
+            return torch.autograd.grad(self.forward(given_values), given_values, values)[0]
 
     def weighted(self, values: Tensor, coefficients: Tensor, bound: float | None) -> Tensor:
         """S with learned weights, differentiable.
@@ -71,23 +71,23 @@ class FeatureSum(NeighbourhoodSum):
 
         Returns (rows, heads, dim).
         """
-        found = []
-        given = torch.split(values, self.sizes), torch.split(coefficients, self.columns, dim=1)
-        pieces = zip(self.parts, *given, strict=True)
-        for part, piece, mine in pieces:
+        layer_sums = []
+        split_inputs = torch.split(values, self.sizes), torch.split(coefficients, self.columns, dim=1)
+        layer_inputs = zip(self.parts, *split_inputs, strict=True)
+        for part, layer_values, layer_coefficients in layer_inputs:
             if isinstance(part, FeaturedLayer):
-                found.append(part(piece, mine, bound))
+                layer_sums.append(part(layer_values, layer_coefficients, bound))
             else:
                 assert isinstance(part, NeighbourhoodSum)
-                found.append(linear(piece.flatten(1), part, part.transposed).view_as(piece))
-        return torch.cat(found)
+                layer_sums.append(linear(layer_values.flatten(1), part, part.transposed).view_as(layer_values))
+        return torch.cat(layer_sums)
 
     def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
         part = self.parts[layer]
         if not isinstance(part, FeaturedLayer):
             return None
-        mine = torch.split(coefficients, self.columns, dim=1)[layer]
-        return part.factors(mine, bound)
+        layer_coefficients = torch.split(coefficients, self.columns, dim=1)[layer]
+        return part.factors(layer_coefficients, bound)
 
 
 class FeaturedLayer(nn.Module):
@@ -102,19 +102,19 @@ class FeaturedLayer(nn.Module):
 
     def __init__(self, layer: Layer, center: Floats, scale: Floats) -> None:
         super().__init__()
-        given = np.zeros((layer.num_entries, center.size)) if layer.features is None else layer.features
-        standard = torch.get_default_dtype()
+        given_features = np.zeros((layer.num_entries, center.size)) if layer.features is None else layer.features
+        default_type = torch.get_default_dtype()
         incidence = layer.incidence()
         self.of_groups = incidence is not None
         if incidence is not None:
-            matrix, entry = incidence, np.arange(incidence.nnz)
+            matrix, entry_numbers = incidence, np.arange(incidence.nnz)
         else:
             edges = layer.to_edges()
-            matrix, entry = edges.to_scipy(), edges.edge_numbers().data
-        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        self.entries = Entries(row, matrix.indices, matrix.shape)
-        hold(self, "features", torch.from_numpy((given - center) / scale).to(standard))
-        hold(self, "entry", torch.from_numpy(entry.astype(np.int64)))
+            matrix, entry_numbers = edges.to_scipy(), edges.edge_numbers().data
+        entry_rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        self.entries = Entries(entry_rows, matrix.indices, matrix.shape)
+        hold(self, "features", torch.from_numpy((given_features - center) / scale).to(default_type))
+        hold(self, "entry", torch.from_numpy(entry_numbers.astype(np.int64)))
         hold(self, "weight", torch.from_numpy(matrix.data.astype(np.float64)))
 
     def factors(self, coefficients: Tensor, bound: float | None) -> Tensor:
@@ -125,14 +125,16 @@ class FeaturedLayer(nn.Module):
         return logarithms.exp().index_select(0, self.entry)
 
     def forward(self, values: Tensor, coefficients: Tensor, bound: float | None) -> Tensor:
-        weights = self.factors(coefficients, bound) * self.weight[:, None].to(values.dtype)
+        entry_weights = self.factors(coefficients, bound) * self.weight[:, None].to(values.dtype)
         if not self.of_groups:
-            return values + entries_sum(values, weights, self.entries)
+            return values + entries_sum(values, entry_weights, self.entries)
         # in double precision: what a node adds to its own groups is taken away again
-        given, strong = values.double(), weights.double()
-        own = strong.new_zeros(values.shape[:2]).index_add(0, self.entries.row, strong.square())
-        sums = entries_sum(given, strong, self.entries, transposed=True)
-        return (entries_sum(sums, strong, self.entries) + (1 - own)[..., None] * given).to(values.dtype)
+        double_values, double_weights = values.double(), entry_weights.double()
+        own_squares = double_weights.new_zeros(values.shape[:2]).index_add(0, self.entries.row, double_weights.square())
+        group_sums = entries_sum(double_values, double_weights, self.entries, transposed=True)
+        return (
+            entries_sum(group_sums, double_weights, self.entries) + (1 - own_squares)[..., None] * double_values
+        ).to(values.dtype)
 
 
 class Entries(nn.Module):
@@ -187,11 +189,11 @@ def entries_sum(values: Tensor, weights: Tensor, entries: Entries, *, transposed
     ``values`` (columns, heads, dim); ``weights`` (entries, heads).
     """
     if values.device.type == "cpu" and not plain_torch():
-        found: Tensor = _EntriesSum.apply(values, weights, entries, transposed)  # type: ignore[no-untyped-call]
-        return found
-    to, come = (entries.column, entries.row) if transposed else (entries.row, entries.column)
-    given = values.index_select(0, come) * weights[..., None]
-    return values.new_zeros(entries.shape[transposed], *values.shape[1:]).index_add(0, to, given)
+        entry_sums: Tensor = _EntriesSum.apply(values, weights, entries, transposed)  # type: ignore[no-untyped-call]
+        return entry_sums
+    target_index, source_index = (entries.column, entries.row) if transposed else (entries.row, entries.column)
+    weighted_values = values.index_select(0, source_index) * weights[..., None]
+    return values.new_zeros(entries.shape[transposed], *values.shape[1:]).index_add(0, target_index, weighted_values)
 
 
 class _EntriesSum(torch.autograd.Function):
@@ -206,20 +208,26 @@ class _EntriesSum(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         values, weights = ctx.saved_tensors
         entries: Entries = ctx.entries
-        grad = grads[0].contiguous()
-        to, come = (entries.column, entries.row) if ctx.transposed else (entries.row, entries.column)
+        output_gradient = grads[0].contiguous()
+        target_index, source_index = (entries.column, entries.row) if ctx.transposed else (entries.row, entries.column)
         to_weights = torch.empty_like(weights)
-        _add_products(to.numpy(), come.numpy(), grad.numpy(), values.contiguous().numpy(), to_weights.numpy())
-        return _summed(grad, weights, entries, not ctx.transposed), to_weights, None, None
+        _add_products(
+            target_index.numpy(),
+            source_index.numpy(),
+            output_gradient.numpy(),
+            values.contiguous().numpy(),
+            to_weights.numpy(),
+        )
+        return _summed(output_gradient, weights, entries, not ctx.transposed), to_weights, None, None
 
 
 def _summed(values: Tensor, weights: Tensor, entries: Entries, transposed: bool) -> Tensor:
-    start, order = entries.by_column if transposed else entries.by_row
-    come = entries.row if transposed else entries.column
-    found = values.new_zeros(entries.shape[transposed], *values.shape[1:])
-    given = values.contiguous().numpy(), weights.detach().contiguous().numpy()
-    _add_entries(start, order, come.numpy(), *given, found.numpy())
-    return found
+    entry_starts, entry_order = entries.by_column if transposed else entries.by_row
+    source_index = entries.row if transposed else entries.column
+    entry_sums = values.new_zeros(entries.shape[transposed], *values.shape[1:])
+    kernel_inputs = values.contiguous().numpy(), weights.detach().contiguous().numpy()
+    _add_entries(entry_starts, entry_order, source_index.numpy(), *kernel_inputs, entry_sums.numpy())
+    return entry_sums
 
 
 @compiled_sums
@@ -250,9 +258,9 @@ def _add_products(to: Ints, come: Ints, grad: NDArray[Any], values: NDArray[Any]
 
 def edge_scales(layers: Mapping[str, Layer]) -> dict[str, tuple[Floats, Floats]]:
     """Mean and standard deviation of the features of each layer that has some, to standardise them by."""
-    found = {}
+    layer_scales = {}
     for name, layer in layers.items():
         if layer.features is not None and len(layer.features):
-            spread = layer.features.std(axis=0)
-            found[name] = layer.features.mean(axis=0), np.where(spread > 0, spread, 1.0)
-    return found
+            feature_spread = layer.features.std(axis=0)
+            layer_scales[name] = layer.features.mean(axis=0), np.where(feature_spread > 0, feature_spread, 1.0)
+    return layer_scales

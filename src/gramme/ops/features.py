@@ -43,16 +43,16 @@ def random_features(
     >>> bool((some[1] == more[1]).all()), bool((some[0] == more[0]).any())
     (True, False)
     """
-    result = np.empty((len(names), dim), dtype=np.float32) if out is None else out
-    key = _mix(np.array([(seed + copy * int(FIRST_MIX)) % 2**64], dtype=np.uint64))
-    row_keys = _mix(name_hashes(names) ^ key)
-    columns = (np.arange(1, dim + 1, dtype=np.uint64)) * GOLDEN
-    rows = max(1, _BLOCK // max(dim, 1))
-    for start in range(0, len(names), rows):
-        bits = _mix(row_keys[start : start + rows, None] + columns)
-        uniform = (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
-        result[start : start + rows] = (uniform - np.float32(0.5)) * np.float32(12**0.5)
-    return result
+    feature_rows = np.empty((len(names), dim), dtype=np.float32) if out is None else out
+    seed_key = _mix(np.array([(seed + copy * int(FIRST_MIX)) % 2**64], dtype=np.uint64))
+    row_keys = _mix(name_hashes(names) ^ seed_key)
+    column_keys = (np.arange(1, dim + 1, dtype=np.uint64)) * GOLDEN
+    block_rows = max(1, _BLOCK // max(dim, 1))
+    for first_row in range(0, len(names), block_rows):
+        random_bits = _mix(row_keys[first_row : first_row + block_rows, None] + column_keys)
+        uniform_numbers = (random_bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+        feature_rows[first_row : first_row + block_rows] = (uniform_numbers - np.float32(0.5)) * np.float32(12**0.5)
+    return feature_rows
 
 
 def name_hashes(names: pd.Index) -> NDArray[np.uint64]:
@@ -66,15 +66,15 @@ def name_hashes(names: pd.Index) -> NDArray[np.uint64]:
     global _latest
     if len(names) == 0:
         return np.zeros(0, dtype=np.uint64)
-    known = _latest
-    if known is not None and known[0]() is names:
-        return known[1]
+    known_hashes = _latest
+    if known_hashes is not None and known_hashes[0]() is names:
+        return known_hashes[1]
     # half of a surrogate pair, as a broken file may hold, has no bytes in UTF-8: its escape stands in for it
-    texts = np.array([str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object)
-    hashes: NDArray[np.uint64] = pd.util.hash_array(texts, categorize=False)
-    hashes.flags.writeable = False
-    _latest = (weakref.ref(names, _forget), hashes)
-    return hashes
+    name_texts = np.array([str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object)
+    text_hashes: NDArray[np.uint64] = pd.util.hash_array(name_texts, categorize=False)
+    text_hashes.flags.writeable = False
+    _latest = (weakref.ref(names, _forget), text_hashes)
+    return text_hashes
 
 
 _latest: tuple[weakref.ref[pd.Index], NDArray[np.uint64]] | None = None
@@ -108,10 +108,12 @@ class LayerFeatures:
     def __init__(self, features: Tensor) -> None:
         self.shape = tuple(features.shape)
         self.device = features.device
-        same = features.stride(2) == 0
-        each = features[:, :, :1] if same else features
-        self.used = [one.flatten(0, 1).any(0).nonzero().flatten() for one in each]
-        self.parts = [one.index_select(2, used).contiguous() for one, used in zip(each, self.used, strict=True)]
+        members_alike = features.stride(2) == 0
+        distinct_members = features[:, :, :1] if members_alike else features
+        self.used = [one.flatten(0, 1).any(0).nonzero().flatten() for one in distinct_members]
+        self.parts = [
+            one.index_select(2, used).contiguous() for one, used in zip(distinct_members, self.used, strict=True)
+        ]
 
     def dim(self) -> int:
         """Layers, nodes, members and columns: 4."""
@@ -119,23 +121,23 @@ class LayerFeatures:
 
     def __getitem__(self, layers: list[int]) -> LayerFeatures:
         """The features of some layers."""
-        other = object.__new__(type(self))
-        other.shape, other.device = (len(layers), *self.shape[1:]), self.device
-        other.used = [self.used[layer] for layer in layers]
-        other.parts = [self.parts[layer] for layer in layers]
-        return other
+        chosen_features = object.__new__(type(self))
+        chosen_features.shape, chosen_features.device = (len(layers), *self.shape[1:]), self.device
+        chosen_features.used = [self.used[layer] for layer in layers]
+        chosen_features.parts = [self.parts[layer] for layer in layers]
+        return chosen_features
 
     def dense(self) -> Tensor:
         """The whole tensor, zeros included."""
-        whole: Tensor = self.parts[0].new_zeros(self.shape)
-        for layer, used, part in zip(whole, self.used, self.parts, strict=True):
+        dense_features: Tensor = self.parts[0].new_zeros(self.shape)
+        for layer, used, part in zip(dense_features, self.used, self.parts, strict=True):
             layer[:, :, used] = part.expand(*self.shape[1:3], -1)
-        return whole
+        return dense_features
 
     def project(self, *weights: Tensor) -> tuple[Tensor, ...]:
         """Features times weights (members, layers, columns, out), as :func:`gramme.ops.project` does it."""
-        found: tuple[Tensor, ...] = _Project.apply(self, *weights)  # type: ignore[no-untyped-call]
-        return found
+        projected_features: tuple[Tensor, ...] = _Project.apply(self, *weights)  # type: ignore[no-untyped-call]
+        return projected_features
 
 
 class _Project(torch.autograd.Function):
@@ -143,38 +145,38 @@ class _Project(torch.autograd.Function):
     def forward(ctx: Any, features: LayerFeatures, *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.features, ctx.shapes = features, [weight.shape for weight in weights]
         layers, nodes, members, _ = features.shape
-        results = []
+        projected_features = []
         for weight in weights:
-            result = weight.new_empty(layers, nodes, members, weight.shape[3])
+            layer_products = weight.new_empty(layers, nodes, members, weight.shape[3])
             for layer, (used, part) in enumerate(zip(features.used, features.parts, strict=True)):
-                mine = weight[:, layer].index_select(1, used)  # (members, kept, out)
+                used_weights = weight[:, layer].index_select(1, used)  # (members, kept, out)
                 if part.shape[1] < members:  # one product for all members
-                    together = mine.transpose(0, 1).flatten(1)
-                    torch.mm(part[:, 0], together, out=result[layer].view(nodes, -1))
+                    joined_weights = used_weights.transpose(0, 1).flatten(1)
+                    torch.mm(part[:, 0], joined_weights, out=layer_products[layer].view(nodes, -1))
                     continue
                 for member in range(members):
-                    torch.mm(part[:, member], mine[member], out=result[layer, :, member])
-            results.append(result)
-        return tuple(results)
+                    torch.mm(part[:, member], used_weights[member], out=layer_products[layer, :, member])
+            projected_features.append(layer_products)
+        return tuple(projected_features)
 
     @staticmethod
     @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         features: LayerFeatures = ctx.features
-        found: list[Tensor | None] = []
+        weight_gradients: list[Tensor | None] = []
         for shape, grad in zip(ctx.shapes, grads, strict=True):
             to_weight = grad.new_zeros(shape)
             for layer, (used, part) in enumerate(zip(features.used, features.parts, strict=True)):
-                upper = grad[layer]
+                layer_gradient = grad[layer]
                 if part.shape[1] < shape[0]:
-                    together = part[:, 0].t() @ upper.reshape(upper.shape[0], -1)
-                    mine = together.view(used.numel(), shape[0], shape[3]).transpose(0, 1)
+                    joined_gradient = part[:, 0].t() @ layer_gradient.reshape(layer_gradient.shape[0], -1)
+                    used_gradient = joined_gradient.view(used.numel(), shape[0], shape[3]).transpose(0, 1)
                 else:
-                    pairs = zip(part.unbind(1), upper.unbind(1), strict=True)
-                    mine = torch.stack([source.t() @ one for source, one in pairs])
-                to_weight[:, layer].index_copy_(1, used, mine)
-            found.append(to_weight)
-        return None, *found
+                    member_pairs = zip(part.unbind(1), layer_gradient.unbind(1), strict=True)
+                    used_gradient = torch.stack([source.t() @ one for source, one in member_pairs])
+                to_weight[:, layer].index_copy_(1, used, used_gradient)
+            weight_gradients.append(to_weight)
+        return None, *weight_gradients
 
 
 # Features of which most are zero: words, tags, counts. They are kept as entries up to the first product.

@@ -62,49 +62,55 @@ def leiden(
     >>> leiden(sp.csr_array(pairs), rows, np.random.default_rng(0)).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    count = weights.shape[0]
-    found = np.arange(count) if start is None else by_size(start)
+    node_count = weights.shape[0]
+    best_partition = np.arange(node_count) if start is None else by_size(start)
     for _ in range(rounds):
-        before = found
-        found = _one_round(weights, expected, random, found)
-        if np.array_equal(by_size(found), by_size(before)):
+        last_partition = best_partition
+        best_partition = _one_round(weights, expected, random, best_partition)
+        if np.array_equal(by_size(best_partition), by_size(last_partition)):
             break
-    return by_size(found)
+    return by_size(best_partition)
 
 
 def _one_round(weights: sp.csr_array, expected: Floats, random: np.random.Generator, start: Codes) -> Codes:
     """Move, refine and aggregate until the groups are the nodes."""
-    graph, rows = weights, np.ascontiguousarray(expected, dtype=np.float64)
-    group = start.astype(np.int64).copy()
-    inside = np.arange(weights.shape[0])  # the node of the smaller graph that holds each node
+    graph, expected_rows = weights, np.ascontiguousarray(expected, dtype=np.float64)
+    node_groups = start.astype(np.int64).copy()
+    owner_node = np.arange(weights.shape[0])  # the node of the smaller graph that holds each node
     while True:
-        count = graph.shape[0]
+        node_count = graph.shape[0]
         indptr, indices = graph.indptr, graph.indices
-        data = np.ascontiguousarray(graph.data, dtype=np.float64)
-        move_nodes(indptr, indices, data, rows, group, random.permutation(count))
-        groups = np.unique(group).size
-        if groups == count:
+        edge_weights = np.ascontiguousarray(graph.data, dtype=np.float64)
+        move_nodes(indptr, indices, edge_weights, expected_rows, node_groups, random.permutation(node_count))
+        group_count = np.unique(node_groups).size
+        if group_count == node_count:
             break
-        part = refine_groups(indptr, indices, data, rows, group, random.permutation(count))
-        names, part = np.unique(part, return_inverse=True)
-        if names.size == count:
+        node_parts = refine_groups(
+            indptr, indices, edge_weights, expected_rows, node_groups, random.permutation(node_count)
+        )
+        part_names, node_parts = np.unique(node_parts, return_inverse=True)
+        if part_names.size == node_count:
             break  # no two nodes belong together more than they do in their groups
-        owner = np.zeros(names.size, dtype=np.int64)
-        owner[part] = group
-        _, owner = np.unique(owner, return_inverse=True)
-        member = sp.csr_array((np.ones(count), (np.arange(count), part)), shape=(count, names.size))
-        graph = sp.csr_array(member.T @ graph @ member)
-        rows = np.ascontiguousarray(member.T @ rows)
-        inside = part[inside]
-        group = owner.astype(np.int64)
-    found: Codes = group[inside]
-    return found
+        part_groups = np.zeros(part_names.size, dtype=np.int64)
+        part_groups[node_parts] = node_groups
+        _, part_groups = np.unique(part_groups, return_inverse=True)
+        part_members = sp.csr_array(
+            (np.ones(node_count), (np.arange(node_count), node_parts)), shape=(node_count, part_names.size)
+        )
+        graph = sp.csr_array(part_members.T @ graph @ part_members)
+        expected_rows = np.ascontiguousarray(part_members.T @ expected_rows)
+        owner_node = node_parts[owner_node]
+        node_groups = part_groups.astype(np.int64)
+    final_groups: Codes = node_groups[owner_node]
+    return final_groups
 
 
 def by_size(group: NDArray[Any]) -> Codes:
     """Groups numbered by their size, the largest first; of equal ones the group of the earlier node."""
-    _, first, codes, sizes = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
-    order = np.lexsort((first, -sizes))
-    number = np.empty(order.size, dtype=np.int64)
-    number[order] = np.arange(order.size)
-    return number[codes]
+    _, first_nodes, group_codes, group_sizes = np.unique(
+        group, return_index=True, return_inverse=True, return_counts=True
+    )
+    size_order = np.lexsort((first_nodes, -group_sizes))
+    new_numbers = np.empty(size_order.size, dtype=np.int64)
+    new_numbers[size_order] = np.arange(size_order.size)
+    return new_numbers[group_codes]

@@ -51,17 +51,19 @@ def supra_sum(
         Of features of edges and memberships that attention learns weights from.
     """
     layers = list(graph.layers.values())
-    present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
-    further: NeighbourhoodSum | None = None
-    outputs = _rows(len(layers), graph.num_nodes, nodes)
-    part = getattr(graph, "part_couplings", None)  # of one process
-    if part is not None:
-        further = PartEdgeSum(part.links, symmetric=not part.directed, outputs=outputs, include_self=False)
+    copies_present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
+    coupling_sum: NeighbourhoodSum | None = None
+    output_rows = _rows(len(layers), graph.num_nodes, nodes)
+    part_couplings = getattr(graph, "part_couplings", None)  # of one process
+    if part_couplings is not None:
+        coupling_sum = PartEdgeSum(
+            part_couplings.links, symmetric=not part_couplings.directed, outputs=output_rows, include_self=False
+        )
     elif graph.couplings:
-        symmetric = not any(coupling.directed for coupling in graph.couplings.values())
+        all_symmetric = not any(coupling.directed for coupling in graph.couplings.values())
         matrix = coupling_matrix(graph)
-        further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, include_self=False)
-    return SupraSum(layers_sum(graph, nodes=nodes, scales=scales), present, nodes, further)
+        coupling_sum = EdgeSum(matrix, symmetric=all_symmetric, outputs=output_rows, include_self=False)
+    return SupraSum(layers_sum(graph, nodes=nodes, scales=scales), copies_present, nodes, coupling_sum)
 
 
 def _rows(layers: int, num_nodes: int, nodes: Nodes | None) -> Nodes | None:
@@ -71,19 +73,21 @@ def _rows(layers: int, num_nodes: int, nodes: Nodes | None) -> Nodes | None:
 
 def coupling_matrix(graph: MultilayerGraph) -> sp.csr_array:
     """All couplings over the copies: entry (a, b) is the weight with which copy a listens to copy b."""
-    start = {name: place * graph.num_nodes for place, name in enumerate(graph.layers)}
-    rows, columns, weights = [], [], []
-    for (first, second), coupling in graph.couplings.items():
-        source = start[first] + coupling.source.astype(np.int64)
-        target = start[second] + coupling.target.astype(np.int64)
-        weight = np.ones(coupling.num_edges) if coupling.weight is None else coupling.weight
-        for one, other in [(source, target), (target, source)][: 1 if coupling.directed else 2]:
-            rows.append(one)
-            columns.append(other)
-            weights.append(weight)
-    ends = np.concatenate(rows), np.concatenate(columns)
-    copies = graph.num_layers * graph.num_nodes
-    return sp.csr_array((np.concatenate(weights), ends), shape=(copies, copies))
+    first_rows = {name: layer_number * graph.num_nodes for layer_number, name in enumerate(graph.layers)}
+    row_parts, column_parts, weight_parts = [], [], []
+    for (first_layer, second_layer), coupling in graph.couplings.items():
+        source_rows = first_rows[first_layer] + coupling.source.astype(np.int64)
+        target_rows = first_rows[second_layer] + coupling.target.astype(np.int64)
+        edge_weights = np.ones(coupling.num_edges) if coupling.weight is None else coupling.weight
+        for from_rows, to_rows in [(source_rows, target_rows), (target_rows, source_rows)][
+            : 1 if coupling.directed else 2
+        ]:
+            row_parts.append(from_rows)
+            column_parts.append(to_rows)
+            weight_parts.append(edge_weights)
+    matrix_ends = np.concatenate(row_parts), np.concatenate(column_parts)
+    copy_count = graph.num_layers * graph.num_nodes
+    return sp.csr_array((np.concatenate(weight_parts), matrix_ends), shape=(copy_count, copy_count))
 
 
 class SupraSum(NeighbourhoodSum):
@@ -118,65 +122,65 @@ class SupraSum(NeighbourhoodSum):
         hold(self, "present", torch.from_numpy(present))
         hold(self, "node", None)
         if nodes is not None:
-            count, size = present.shape
-            copy = (np.arange(count)[:, None] * size + nodes).ravel()
-            hold(self, "node", torch.from_numpy(copy % size))
-            hold(self, "copy", torch.from_numpy(copy))
-            hold(self, "there", torch.from_numpy(present.ravel()[copy][:, None]))
+            layer_count, node_count = present.shape
+            output_copies = (np.arange(layer_count)[:, None] * node_count + nodes).ravel()
+            hold(self, "node", torch.from_numpy(output_copies % node_count))
+            hold(self, "copy", torch.from_numpy(output_copies))
+            hold(self, "there", torch.from_numpy(present.ravel()[output_copies][:, None]))
 
     def forward(self, values: Tensor) -> Tensor:
-        sums = self.layers(values)
+        layer_sums = self.layers(values)
         if self.couplings is not None:
-            sums += self.couplings(values)
+            layer_sums += self.couplings(values)
         if self.node is None:
-            return self._with_pillars(sums, values)
-        copies = values.view(*self.present.shape, -1)
-        totals = (copies * self.present[..., None]).sum(0)
-        others = totals.index_select(0, self.node) - values.index_select(0, self.copy)
-        return sums.addcmul_(others, self.there.to(values.dtype))
+            return self._with_pillars(layer_sums, values)
+        node_copies = values.view(*self.present.shape, -1)
+        copy_totals = (node_copies * self.present[..., None]).sum(0)
+        other_copies = copy_totals.index_select(0, self.node) - values.index_select(0, self.copy)
+        return layer_sums.addcmul_(other_copies, self.there.to(values.dtype))
 
     def transposed(self, values: Tensor) -> Tensor:
-        sums = self.layers.transposed(values)
+        layer_sums = self.layers.transposed(values)
         if self.couplings is not None:
-            sums += self.couplings.transposed(values)
+            layer_sums += self.couplings.transposed(values)
         if self.node is None:
-            return self._with_pillars(sums, values)
-        said = values * self.there
-        totals = values.new_zeros(self.present.shape[1], values.shape[1])
-        totals.index_add_(0, self.node, said)
-        sums.view(*self.present.shape, -1).addcmul_(totals, self.present[..., None].to(totals.dtype))
-        return sums.index_add_(0, self.copy, said, alpha=-1)
+            return self._with_pillars(layer_sums, values)
+        present_values = values * self.there
+        copy_totals = values.new_zeros(self.present.shape[1], values.shape[1])
+        copy_totals.index_add_(0, self.node, present_values)
+        layer_sums.view(*self.present.shape, -1).addcmul_(copy_totals, self.present[..., None].to(copy_totals.dtype))
+        return layer_sums.index_add_(0, self.copy, present_values, alpha=-1)
 
     def weighted(self, values: Tensor, coefficients: Tensor, bound: float | None) -> Tensor:
         """S where weights of edges and memberships are learned, as of ``FeatureSum``."""
         assert isinstance(self.layers, FeatureSum)
 
         def forth(given: Tensor) -> Tensor:
-            start = torch.zeros_like(given) if self.couplings is None else self.couplings(given)
-            return self._with_pillars(start, given)
+            coupling_sums = torch.zeros_like(given) if self.couplings is None else self.couplings(given)
+            return self._with_pillars(coupling_sums, given)
 
         def back(given: Tensor) -> Tensor:
-            start = torch.zeros_like(given) if self.couplings is None else self.couplings.transposed(given)
-            return self._with_pillars(start, given)
+            coupling_sums = torch.zeros_like(given) if self.couplings is None else self.couplings.transposed(given)
+            return self._with_pillars(coupling_sums, given)
 
-        others = linear(values.flatten(1), forth, back).view_as(values)
-        return self.layers.weighted(values, coefficients, bound) + others
+        pillar_sums = linear(values.flatten(1), forth, back).view_as(values)
+        return self.layers.weighted(values, coefficients, bound) + pillar_sums
 
     def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
         return self.layers.entry_weights(layer, coefficients, bound)
 
     def _with_pillars(self, sums: Tensor, values: Tensor) -> Tensor:
         """Sums of all copies plus those over each node's other copies, which is its own transpose."""
-        copies = values.view(*self.present.shape, -1)
-        total = sums.view_as(copies)
+        node_copies = values.view(*self.present.shape, -1)
+        copy_sums = sums.view_as(node_copies)
         if self.complete:
-            total += copies.sum(0, keepdim=True)
-            total -= copies
+            copy_sums += node_copies.sum(0, keepdim=True)
+            copy_sums -= node_copies
         else:
-            there = self.present[..., None].to(values.dtype)
-            here = copies * there
-            total += here.sum(0, keepdim=True) * there
-            total -= here
+            is_present = self.present[..., None].to(values.dtype)
+            present_copies = node_copies * is_present
+            copy_sums += present_copies.sum(0, keepdim=True) * is_present
+            copy_sums -= present_copies
         return sums
 
 
@@ -197,71 +201,73 @@ def layers_sum(
     scales : mapping of layer name to mean and deviation, optional
         Of features of edges and memberships that attention learns weights from; then all nodes' sums are taken.
     """
-    names = list(graph.layers if layers is None else layers)
+    layer_names = list(graph.layers if layers is None else layers)
     if scales and any(layer.part is not None for layer in graph.layers.values()):
         raise DataError(
             f"the layer {next(iter(scales))!r} has features of its edges, which several processes cannot learn from "
             "together; fit in one process, or leave the features out"
         )
-    if scales and not scales.keys().isdisjoint(names):
-        chosen = [graph.layers[name] for name in names]
-        others = [
+    if scales and not scales.keys().isdisjoint(layer_names):
+        chosen_layers = [graph.layers[name] for name in layer_names]
+        plain_sums = [
             None if name in scales else stack([layer], graph.num_nodes)
-            for name, layer in zip(names, chosen, strict=True)
+            for name, layer in zip(layer_names, chosen_layers, strict=True)
         ]
-        return FeatureSum(chosen, [scales.get(name) for name in names], others)
-    return stack([graph.layers[name] for name in names], graph.num_nodes, nodes)
+        return FeatureSum(chosen_layers, [scales.get(name) for name in layer_names], plain_sums)
+    return stack([graph.layers[name] for name in layer_names], graph.num_nodes, nodes)
 
 
 def groups_sum(graph: MultilayerGraph, layers: Iterable[str]) -> GroupSum | None:
     """S with one row per group, where every named layer puts each node in one group at most; else None."""
-    chosen = [graph.layers[name] for name in layers]
-    groups = [layer.as_groups() for layer in chosen]
-    incidences = [with_own_groups(one.incidence()) for one in groups if one is not None and one.single]
-    if len(incidences) < len(chosen):
+    chosen_layers = [graph.layers[name] for name in layers]
+    group_layers = [layer.as_groups() for layer in chosen_layers]
+    incidences = [with_own_groups(one.incidence()) for one in group_layers if one is not None and one.single]
+    if len(incidences) < len(chosen_layers):
         return None
-    size = max((incidence.shape[1] for incidence in incidences), default=0)
-    return GroupSum(incidences, _shared_groups(chosen, [size] * len(chosen)))
+    group_count = max((incidence.shape[1] for incidence in incidences), default=0)
+    return GroupSum(incidences, _shared_groups(chosen_layers, [group_count] * len(chosen_layers)))
 
 
 def stack(layers: Sequence[Layer], num_nodes: int, nodes: Nodes | None = None) -> NeighbourhoodSum:
     """One structure for consecutive layers of one kind, side by side where the kinds differ."""
-    parts: list[NeighbourhoodSum] = []
+    kind_sums: list[NeighbourhoodSum] = []
     for kind, group in groupby(layers, key=lambda layer: layer.made_of):
-        same = list(group)
-        outputs = _rows(len(same), num_nodes, nodes)
-        parts.append((_edges_sum if kind == "edges" else _memberships_sum)(same, outputs))
-    if len(parts) == 1:
-        return parts[0]
-    return SideBySide(parts) if parts else EdgeSum(sp.csr_array((0, 0)), symmetric=True)
+        same_kind = list(group)
+        output_rows = _rows(len(same_kind), num_nodes, nodes)
+        kind_sums.append((_edges_sum if kind == "edges" else _memberships_sum)(same_kind, output_rows))
+    if len(kind_sums) == 1:
+        return kind_sums[0]
+    return SideBySide(kind_sums) if kind_sums else EdgeSum(sp.csr_array((0, 0)), symmetric=True)
 
 
 def _edges_sum(layers: list[Layer], outputs: Nodes | None) -> NeighbourhoodSum:
-    symmetric = not any(layer.directed for layer in layers)
+    all_symmetric = not any(layer.directed for layer in layers)
     if layers[0].part is None:
-        return EdgeSum(_diagonal([layer.to_scipy() for layer in layers]), symmetric=symmetric, outputs=outputs)
-    return PartEdgeSum(stacked_links([layer.part for layer in layers]), symmetric=symmetric, outputs=outputs)
+        return EdgeSum(_diagonal([layer.to_scipy() for layer in layers]), symmetric=all_symmetric, outputs=outputs)
+    return PartEdgeSum(stacked_links([layer.part for layer in layers]), symmetric=all_symmetric, outputs=outputs)
 
 
 def _memberships_sum(layers: list[Layer], outputs: Nodes | None) -> NeighbourhoodSum:
     incidences = [matrix for matrix in (layer.incidence() for layer in layers) if matrix is not None]
-    shared = _shared_groups(layers, [matrix.shape[1] for matrix in incidences])
-    incidence = _diagonal(incidences)
-    return MembershipSum(without_single_members(incidence) if shared is None else incidence, outputs, shared)
+    shared_groups = _shared_groups(layers, [matrix.shape[1] for matrix in incidences])
+    joined_incidence = _diagonal(incidences)
+    return MembershipSum(
+        without_single_members(joined_incidence) if shared_groups is None else joined_incidence, outputs, shared_groups
+    )
 
 
 def _shared_groups(layers: Sequence[Layer], sizes: Sequence[int]) -> SharedGroups | None:
     """The groups of stacked layers, which take so many rows each, that several processes have members of."""
     if not layers or layers[0].part is None:
         return None
-    numbers, count = [], 0
+    shared_numbers, shared_count = [], 0
     for layer, size in zip(layers, sizes, strict=True):
-        number = np.full(size, -1, dtype=np.int64)
-        shared = layer.part.shared
-        number[: shared.size] = np.where(shared >= 0, shared + count, -1)
-        numbers.append(number)
-        count += layer.part.shared_count
-    return SharedGroups(layers[0].part.communicator, np.concatenate(numbers), count)
+        layer_numbers = np.full(size, -1, dtype=np.int64)
+        layer_shared = layer.part.shared
+        layer_numbers[: layer_shared.size] = np.where(layer_shared >= 0, layer_shared + shared_count, -1)
+        shared_numbers.append(layer_numbers)
+        shared_count += layer.part.shared_count
+    return SharedGroups(layers[0].part.communicator, np.concatenate(shared_numbers), shared_count)
 
 
 def _diagonal(matrices: list[sp.csr_array]) -> sp.csr_array:
