@@ -90,58 +90,67 @@ def groups(
     [0, 0, 0, 1, 1, 1]
     """
     _check_settings(graph, count, resolution, coupling, repeats, engine)
-    joined = check_has_ties(graph, "finding groups")
-    order = in_name_order(joined)
-    names = list(order.graph.layers)
-    random = np.random.default_rng(random_state)
-    ties = ties_of(order.graph, random)
-    layers = TiedLayers.of(ties)
-    weights = chosen_weights(layers, layer_weights, names, random)
+    joined_graph = check_has_ties(graph, "finding groups")
+    name_order = in_name_order(joined_graph)
+    layer_names = list(name_order.graph.layers)
+    random_numbers = np.random.default_rng(random_state)
+    layer_ties = ties_of(name_order.graph, random_numbers)
+    tied_layers = TiedLayers.of(layer_ties)
+    weight_of_layer = chosen_weights(tied_layers, layer_weights, layer_names, random_numbers)
     if resolution is None and count is None:
-        resolution = _chosen_resolution(layers, weights, random)
+        resolution = _chosen_resolution(tied_layers, weight_of_layer, random_numbers)
     resolution = 1.0 if resolution is None else resolution
-    partition = _partition_finder(count, resolution, engine)
+    find_partition = _partition_finder(count, resolution, engine)
 
     if repeats is None:
-        repeats = 8 if layers.is_large else 20  # in a large graph each takes a second or more
-    by_seed, resampled = repeated(ties, layers, weights, partition, repeats, random)
-    group = max(by_seed, key=lambda found: layers.quality(found, weights, resolution))
-    quality = layers.quality(group, weights)
-    best = max(quality, layers.quality(layers.partition(weights, random, tries=TRIES), weights))
-    chance = chance_qualities(ties, weights, random)
+        repeats = 8 if tied_layers.is_large else 20  # in a large graph each takes a second or more
+    by_seed, resampled = repeated(layer_ties, tied_layers, weight_of_layer, find_partition, repeats, random_numbers)
+    group_of_node = max(by_seed, key=lambda found: tied_layers.quality(found, weight_of_layer, resolution))
+    quality = tied_layers.quality(group_of_node, weight_of_layer)
+    best_quality = max(
+        quality,
+        tied_layers.quality(tied_layers.partition(weight_of_layer, random_numbers, tries=TRIES), weight_of_layer),
+    )
+    chance_quality = chance_qualities(layer_ties, weight_of_layer, random_numbers)
 
-    isolated = layers.strengths.sum(axis=1) == 0
-    group = _isolated_last(group, isolated)
-    per_layer = _layer_groups(layers, group, weights, coupling)
-    found, expected = layers.inside(group)
-    gained = np.maximum(weights * (found - expected), 0.0)
-    place = [names.index(name) for name in joined.layers]
-    support = pd.DataFrame(
+    is_isolated = tied_layers.strengths.sum(axis=1) == 0
+    group_of_node = _isolated_last(group_of_node, is_isolated)
+    per_layer = _layer_groups(tied_layers, group_of_node, weight_of_layer, coupling)
+    inside_weight, expected_weight = tied_layers.inside(group_of_node)
+    gained_weight = np.maximum(weight_of_layer * (inside_weight - expected_weight), 0.0)
+    given_order = [layer_names.index(name) for name in joined_graph.layers]
+    layer_support = pd.DataFrame(
         {
-            "weight": weights / weights.sum() if weights.sum() > 0 else weights,
-            "part": gained / gained.sum() if gained.sum() > 0 else gained,
-            "inside": found / layers.totals,
-            "expected": expected / layers.totals,
+            "weight": weight_of_layer / weight_of_layer.sum() if weight_of_layer.sum() > 0 else weight_of_layer,
+            "part": gained_weight / gained_weight.sum() if gained_weight.sum() > 0 else gained_weight,
+            "inside": inside_weight / tied_layers.totals,
+            "expected": expected_weight / tied_layers.totals,
         },
-        index=pd.Index(names, name="layer"),
-    ).iloc[place]
-    nodes = pd.Index(graph.nodes, name="node")
-    in_layers = {name: pd.array(order.to_given(per_layer[:, names.index(name)])) for name in joined.layers}
+        index=pd.Index(layer_names, name="layer"),
+    ).iloc[given_order]
+    node_index = pd.Index(graph.nodes, name="node")
+    in_layers = {
+        name: pd.array(name_order.to_given(per_layer[:, layer_names.index(name)])) for name in joined_graph.layers
+    }
     return Groups(
         graph,
-        labels_=order.to_given(group),
-        layer_labels_=pd.DataFrame(in_layers, index=nodes).replace(-1, pd.NA),
-        stability_=pd.Series(order.to_given(together(group, by_seed + resampled)), index=nodes, name="stability"),
-        layer_support_=support,
-        layer_weights_=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[place],
+        labels_=name_order.to_given(group_of_node),
+        layer_labels_=pd.DataFrame(in_layers, index=node_index).replace(-1, pd.NA),
+        stability_=pd.Series(
+            name_order.to_given(together(group_of_node, by_seed + resampled)), index=node_index, name="stability"
+        ),
+        layer_support_=layer_support,
+        layer_weights_=pd.Series(weight_of_layer, index=pd.Index(layer_names, name="layer"), name="weight").iloc[
+            given_order
+        ],
         quality_=quality,
-        best_quality_=best,
-        chance_qualities_=chance,
+        best_quality_=best_quality,
+        chance_qualities_=chance_quality,
         seed_agreement_=agreement(by_seed),
         resampled_agreement_=agreement(resampled),
         resolution_=resolution,
-        has_groups_=beyond_chance(best, chance),
-        isolated_=order.to_given(isolated),
+        has_groups_=beyond_chance(best_quality, chance_quality),
+        isolated_=name_order.to_given(is_isolated),
     )
 
 
@@ -151,20 +160,20 @@ def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Ge
     With layers of edges, those with the shortest description. With memberships alone, whose ties are too alike to be
     counted as so many observations, those of the highest modularity that a layer does not bring about itself.
     """
-    tied = layers.strengths.sum(axis=1) > 0
-    totals = layers.strengths.sum(axis=0)
-    best = (np.inf, 1.0)
+    has_ties = layers.strengths.sum(axis=1) > 0
+    layer_totals = layers.strengths.sum(axis=0)
+    best_choice = (np.inf, 1.0)
     for resolution in RESOLUTIONS:
-        group = layers.partition(weights, random, resolution=resolution, tries=TRIES)
+        group_of_node = layers.partition(weights, random, resolution=resolution, tries=TRIES)
         # at a low resolution anything is one group
-        if resolution >= 1 or np.unique(group[tied]).size > 1:
-            found, expected = evidence(layers, group, weights)
+        if resolution >= 1 or np.unique(group_of_node[has_ties]).size > 1:
+            inside_weight, expected_weight = evidence(layers, group_of_node, weights)
             if layers.from_groups.all():
-                loss = -float(weights @ (found - expected))
+                resolution_loss = -float(weights @ (inside_weight - expected_weight))
             else:
-                loss = description_length(group, found, expected, totals)
-            best = min(best, (loss, resolution))
-    return best[1]
+                resolution_loss = description_length(group_of_node, inside_weight, expected_weight, layer_totals)
+            best_choice = min(best_choice, (resolution_loss, resolution))
+    return best_choice[1]
 
 
 def _partition_finder(count: int | None, resolution: float, engine: str) -> Partition:
@@ -177,22 +186,22 @@ def _partition_finder(count: int | None, resolution: float, engine: str) -> Part
 
     def of_count(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
         # the resolution at which there are enough groups, then the mergers that cost least
-        tied = layers.strengths.sum(axis=1) > 0
-        low, high = -4.0, 4.0  # of the binary logarithm of the resolution
-        best: Ints | None = None
+        has_ties = layers.strengths.sum(axis=1) > 0
+        low_exponent, high_exponent = -4.0, 4.0  # of the binary logarithm of the resolution
+        best_groups: Ints | None = None
         for _ in range(12):
-            middle = (low + high) / 2
-            group = at(2.0**middle, layers, weights, random)
-            number = np.unique(group[tied]).size
-            if number >= count:
-                high, best = middle, group
+            middle_exponent = (low_exponent + high_exponent) / 2
+            group_of_node = at(2.0**middle_exponent, layers, weights, random)
+            num_groups = np.unique(group_of_node[has_ties]).size
+            if num_groups >= count:
+                high_exponent, best_groups = middle_exponent, group_of_node
             else:
-                low = middle
-            if number == count:
+                low_exponent = middle_exponent
+            if num_groups == count:
                 break
-        if best is None:
-            best = at(2.0**high, layers, weights, random)
-        return merged(layers, weights, best, count, 2.0**high)
+        if best_groups is None:
+            best_groups = at(2.0**high_exponent, layers, weights, random)
+        return merged(layers, weights, best_groups, count, 2.0**high_exponent)
 
     return partial(at, resolution) if count is None else of_count
 
@@ -200,25 +209,28 @@ def _partition_finder(count: int | None, resolution: float, engine: str) -> Part
 def merged(layers: TiedLayers, weights: Floats, group: Ints, count: int, resolution: float) -> Ints:
     """Groups merged in pairs, each time the pair that loses least, until ``count`` have ties."""
     group = by_size(group)
-    number = int(group.max()) + 1
-    member = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
-    tied = np.asarray((member.T @ layers.joined(weights) @ member).toarray())
-    rows: Any = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
+    num_groups = int(group.max()) + 1
+    member_matrix = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
+    tied_weight = np.asarray((member_matrix.T @ layers.joined(weights) @ member_matrix).toarray())
+    expected_rows: Any = member_matrix.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
     # per unit of what is expected, so that small groups that are tied to one other come first
-    alive = np.bincount(group, layers.strengths.sum(axis=1), minlength=number) > 0
-    owner = np.arange(number)
-    while alive.sum() > count:
-        places = np.flatnonzero(alive)
-        gain = tied[np.ix_(places, places)] - rows[places] @ rows[places].T
-        np.fill_diagonal(gain, -np.inf)
-        first, second = np.unravel_index(int(gain.argmax()), gain.shape)
-        kept, gone = places[first], places[second]
-        tied[kept] += tied[gone]
-        tied[:, kept] += tied[:, gone]
-        rows[kept] += rows[gone]
-        alive[gone] = False
-        owner[owner == gone] = kept
-    return by_size(owner[group])
+    is_alive = np.bincount(group, layers.strengths.sum(axis=1), minlength=num_groups) > 0
+    owner_group = np.arange(num_groups)
+    while is_alive.sum() > count:
+        alive_groups = np.flatnonzero(is_alive)
+        merge_gain = (
+            tied_weight[np.ix_(alive_groups, alive_groups)]
+            - expected_rows[alive_groups] @ expected_rows[alive_groups].T
+        )
+        np.fill_diagonal(merge_gain, -np.inf)
+        first_index, second_index = np.unravel_index(int(merge_gain.argmax()), merge_gain.shape)
+        kept_group, merged_group = alive_groups[first_index], alive_groups[second_index]
+        tied_weight[kept_group] += tied_weight[merged_group]
+        tied_weight[:, kept_group] += tied_weight[:, merged_group]
+        expected_rows[kept_group] += expected_rows[merged_group]
+        is_alive[merged_group] = False
+        owner_group[owner_group == merged_group] = kept_group
+    return by_size(owner_group[group])
 
 
 def learned_layer_weights(graph: MultilayerGraph, *, random_state: int = 0) -> pd.Series:
@@ -227,13 +239,13 @@ def learned_layer_weights(graph: MultilayerGraph, *, random_state: int = 0) -> p
     Useful where labels are too few to tell which layers speak of them: pass it to
     :class:`~gramme.methods.LabelPropagation` as ``layer_weights``.
     """
-    joined = check_has_ties(graph, "learning layer weights")
-    order = in_name_order(joined)
-    random = np.random.default_rng(random_state)
-    layers = TiedLayers.of(ties_of(order.graph, random))
-    weights = learn_weights(layers, random).weights
-    names = pd.Index(list(order.graph.layers), name="layer")
-    return pd.Series(weights, index=names, name="weight")[list(joined.layers)]
+    joined_graph = check_has_ties(graph, "learning layer weights")
+    name_order = in_name_order(joined_graph)
+    random_numbers = np.random.default_rng(random_state)
+    tied_layers = TiedLayers.of(ties_of(name_order.graph, random_numbers))
+    learned_weights = learn_weights(tied_layers, random_numbers).weights
+    layer_names = pd.Index(list(name_order.graph.layers), name="layer")
+    return pd.Series(learned_weights, index=layer_names, name="weight")[list(joined_graph.layers)]
 
 
 def chosen_weights(
@@ -246,35 +258,35 @@ def chosen_weights(
         if given != "equal":
             raise DataError(f'layer_weights must be "equal" or a mapping, not {given!r}')
         return np.where(layers.strengths.sum(axis=0) > 0, 1e3 / layers.totals, 0.0)
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        raise DataError(f"layer_weights names the layer {unknown[0]!r}; the layers are {', '.join(names)}")
-    weights = np.array([float(given.get(name, 0.0)) for name in names])
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+    unknown_names = [layer_name for layer_name in given if layer_name not in names]
+    if unknown_names:
+        raise DataError(f"layer_weights names the layer {unknown_names[0]!r}; the layers are {', '.join(names)}")
+    given_weights = np.array([float(given.get(layer_name, 0.0)) for layer_name in names])
+    if not np.isfinite(given_weights).all() or (given_weights < 0).any() or not given_weights.any():
         raise DataError("layer_weights must be finite, not negative, and not all 0")
-    floored: Floats = np.maximum(weights, NEGLIGIBLE_WEIGHT)
-    return floored
+    floored_weights: Floats = np.maximum(given_weights, NEGLIGIBLE_WEIGHT)
+    return floored_weights
 
 
 def _layer_groups(layers: TiedLayers, group: Ints, weights: Floats, coupling: float) -> Ints:
     """The group of each node in each layer, -1 where it has no ties there; shape (nodes, layers)."""
-    found = np.full(layers.strengths.shape, -1, dtype=np.int64)
-    nodes = np.arange(group.size)
-    for layer in range(len(layers.matrices)):
-        strength = layers.strengths[:, layer]
-        pull = layers.pull(group, layer)
-        pull[nodes, group] += coupling * strength
-        found[:, layer] = np.where(strength > 0, pull.argmax(axis=1), -1)
-    return found
+    groups_by_layer = np.full(layers.strengths.shape, -1, dtype=np.int64)
+    node_index = np.arange(group.size)
+    for layer_index in range(len(layers.matrices)):
+        node_strength = layers.strengths[:, layer_index]
+        group_pull = layers.pull(group, layer_index)
+        group_pull[node_index, group] += coupling * node_strength
+        groups_by_layer[:, layer_index] = np.where(node_strength > 0, group_pull.argmax(axis=1), -1)
+    return groups_by_layer
 
 
 def _isolated_last(group: Ints, isolated: NDArray[np.bool_]) -> Ints:
     """Groups by size, with the isolated nodes, each a group of its own, after all others."""
-    found = by_size(group)
+    ordered_groups = by_size(group)
     if isolated.any():
-        found[isolated] = found.max() + 1 + np.arange(int(isolated.sum()))
-        _, found = np.unique(found, return_inverse=True)
-    return found.astype(np.int64)
+        ordered_groups[isolated] = ordered_groups.max() + 1 + np.arange(int(isolated.sum()))
+        _, ordered_groups = np.unique(ordered_groups, return_inverse=True)
+    return ordered_groups.astype(np.int64)
 
 
 def _by_leidenalg(layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float) -> Ints:
@@ -286,17 +298,21 @@ def _by_leidenalg(layers: TiedLayers, weights: Floats, random: np.random.Generat
         raise MissingExtraError(
             'engine="leidenalg" needs the libraries leidenalg and igraph: pip install leidenalg'
         ) from error
-    parts = []
-    for one in layers.matrices:
-        half = sp.triu(one, 1).tocoo()
-        graph = igraph.Graph(n=layers.num_nodes, edges=np.stack([half.row, half.col], axis=1).tolist())
-        parts.append(
-            leidenalg.RBConfigurationVertexPartition(graph, weights=half.data.tolist(), resolution_parameter=resolution)
+    layer_partitions = []
+    for layer_matrix in layers.matrices:
+        upper_half = sp.triu(layer_matrix, 1).tocoo()
+        layer_graph = igraph.Graph(
+            n=layers.num_nodes, edges=np.stack([upper_half.row, upper_half.col], axis=1).tolist()
+        )
+        layer_partitions.append(
+            leidenalg.RBConfigurationVertexPartition(
+                layer_graph, weights=upper_half.data.tolist(), resolution_parameter=resolution
+            )
         )
     optimiser = leidenalg.Optimiser()
     optimiser.set_rng_seed(int(random.integers(2**31)))
-    optimiser.optimise_partition_multiplex(parts, layer_weights=weights.tolist(), n_iterations=2)
-    return by_size(np.array(parts[0].membership, dtype=np.int64))
+    optimiser.optimise_partition_multiplex(layer_partitions, layer_weights=weights.tolist(), n_iterations=2)
+    return by_size(np.array(layer_partitions[0].membership, dtype=np.int64))
 
 
 def _check_settings(
@@ -333,16 +349,16 @@ def repeated(
     (the bootstrap), and the layers, each weighed by a random number of mean 1 (the Bayesian bootstrap, which loses
     none).
     """
-    seeds = (repeats + 1) // 2
-    by_seed = [partition(layers, weights, random) for _ in range(seeds)]
+    num_seeds = (repeats + 1) // 2
+    by_seed = [partition(layers, weights, random) for _ in range(num_seeds)]
     resampled = []
-    for turn in range(repeats - seeds):
-        if turn % 2 and len(ties) > 1:
-            counts = random.exponential(size=len(ties))
-            resampled.append(partition(layers, weights * counts, random))
+    for repeat_number in range(repeats - num_seeds):
+        if repeat_number % 2 and len(ties) > 1:
+            layer_counts = random.exponential(size=len(ties))
+            resampled.append(partition(layers, weights * layer_counts, random))
         else:
-            factors = [random.poisson(1.0, layer.weight.size).astype(float) for layer in ties]
-            resampled.append(partition(TiedLayers.of(ties, factors), weights, random))
+            tie_factors = [random.poisson(1.0, layer.weight.size).astype(float) for layer in ties]
+            resampled.append(partition(TiedLayers.of(ties, tie_factors), weights, random))
     return by_seed, resampled
 
 
@@ -356,34 +372,40 @@ def together(group: Ints, others: Sequence[Ints]) -> Floats:
     >>> together(np.array([0, 0, 0, 1]), [np.array([0, 0, 1, 1])]).tolist()
     [0.5, 0.5, 0.0, 0.0]
     """
-    sizes = np.bincount(group)
-    share = np.zeros(group.size)
-    for other in others:
-        count = int(other.max()) + 1
-        _, place, both = np.unique(group * count + other, return_inverse=True, return_counts=True)
-        kept = both[place] - 1
-        pairs = sizes[group] - 1
-        alone = np.bincount(other, minlength=count)[other] == 1
-        share += np.where(pairs > 0, kept / np.maximum(pairs, 1), alone)
-    found: Floats = share / max(len(others), 1)
-    return found
+    group_sizes = np.bincount(group)
+    summed_share = np.zeros(group.size)
+    for other_groups in others:
+        num_groups = int(other_groups.max()) + 1
+        _, block_index, block_sizes = np.unique(
+            group * num_groups + other_groups, return_inverse=True, return_counts=True
+        )
+        kept_mates = block_sizes[block_index] - 1
+        num_mates = group_sizes[group] - 1
+        is_alone = np.bincount(other_groups, minlength=num_groups)[other_groups] == 1
+        summed_share += np.where(num_mates > 0, kept_mates / np.maximum(num_mates, 1), is_alone)
+    mean_share: Floats = summed_share / max(len(others), 1)
+    return mean_share
 
 
 def agreement(partitions: Sequence[Ints]) -> float:
     """The mean adjusted Rand index of every two partitions; 1 if there are fewer than two."""
     from sklearn.metrics import adjusted_rand_score
 
-    scores = [adjusted_rand_score(one, other) for place, one in enumerate(partitions) for other in partitions[:place]]
-    return float(np.mean(scores)) if scores else 1.0
+    rand_scores = [
+        adjusted_rand_score(one_partition, other_partition)
+        for partition_index, one_partition in enumerate(partitions)
+        for other_partition in partitions[:partition_index]
+    ]
+    return float(np.mean(rand_scores)) if rand_scores else 1.0
 
 
 def chance_qualities(ties: Sequence[LayerTies], weights: Floats, random: np.random.Generator) -> Floats:
     """The best modularity of graphs with the same degrees, or the same columns, and random partners."""
-    found = []
+    chance_values = []
     for _ in range(5):
-        other = TiedLayers.of([layer.shuffled(random) for layer in ties])
-        found.append(other.quality(other.partition(weights, random), weights))
-    return np.array(found)
+        shuffled_layers = TiedLayers.of([layer.shuffled(random) for layer in ties])
+        chance_values.append(shuffled_layers.quality(shuffled_layers.partition(weights, random), weights))
+    return np.array(chance_values)
 
 
 def beyond_chance(quality: float, chance: Floats) -> bool:

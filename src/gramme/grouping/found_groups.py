@@ -91,8 +91,8 @@ class Groups:
     @cached_property
     def group_stability_(self) -> pd.Series:
         """The mean stability of the members of each group."""
-        found = self.stability_.groupby(self.labels_).mean()
-        return found.rename_axis("group").rename("stability")
+        mean_stability = self.stability_.groupby(self.labels_).mean()
+        return mean_stability.rename_axis("group").rename("stability")
 
     @cached_property
     def overlap_(self) -> dict[str, float] | None:
@@ -100,16 +100,16 @@ class Groups:
         labels = self.graph.labels
         if labels is None:
             return None
-        known = np.array([label is not None for label in labels])
-        if known.sum() < 2:
+        is_known = np.array([label is not None for label in labels])
+        if is_known.sum() < 2:
             return None
         from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-        codes = pd.factorize(pd.Series(labels[known], dtype=object))[0]
-        group = self.labels_[known]
+        label_codes = pd.factorize(pd.Series(labels[is_known], dtype=object))[0]
+        known_groups = self.labels_[is_known]
         return {
-            "adjusted_rand": float(adjusted_rand_score(codes, group)),
-            "normalised_mutual_information": float(normalized_mutual_info_score(codes, group)),
+            "adjusted_rand": float(adjusted_rand_score(label_codes, known_groups)),
+            "normalised_mutual_information": float(normalized_mutual_info_score(label_codes, known_groups)),
         }
 
     @cached_property
@@ -122,42 +122,42 @@ class Groups:
 
         Isolated nodes share one last row, ``isolated``.
         """
-        table = self.over_represented_
-        rows = []
-        for group in range(self.count_):
-            inside = self.labels_ == group
-            mine = table[table["group"] == group]
-            rows.append(
+        frequent_values = self.over_represented_
+        summary_rows = []
+        for group_number in range(self.count_):
+            in_group = self.labels_ == group_number
+            group_values = frequent_values[frequent_values["group"] == group_number]
+            summary_rows.append(
                 {
-                    "group": str(group),
-                    "nodes": int(inside.sum()),
-                    "stability": float(self.group_stability_[group]),
-                    "more_frequent": "; ".join(value_words(row) for _, row in mine.head(3).iterrows()),
+                    "group": str(group_number),
+                    "nodes": int(in_group.sum()),
+                    "stability": float(self.group_stability_[group_number]),
+                    "more_frequent": "; ".join(value_words(row) for _, row in group_values.head(3).iterrows()),
                 }
             )
         if self.isolated_.any():
-            alone = {"nodes": int(self.isolated_.sum()), "stability": float("nan")}
-            rows.append({"group": "isolated", **alone, "more_frequent": ""})
-        return pd.DataFrame(rows).set_index("group")
+            isolated_row = {"nodes": int(self.isolated_.sum()), "stability": float("nan")}
+            summary_rows.append({"group": "isolated", **isolated_row, "more_frequent": ""})
+        return pd.DataFrame(summary_rows).set_index("group")
 
     def to_frame(self) -> pd.DataFrame:
         """The table of ``groups.csv``: node, group, stability, the group in each layer, then labels if some are known.
 
         So the file can be the ``--labels`` of ``gramme fit``, with its groups as a layer (``--layers-from group``).
         """
-        table = pd.DataFrame(
+        group_table = pd.DataFrame(
             {"node": list(self.graph.nodes), "group": self.labels_, "stability": self.stability_.to_numpy().round(4)}
         )
-        taken = {*table.columns, "label"}
-        for name in self.layer_labels_:
-            column = str(name)
-            while column in taken:
-                column = f"{column} (layer)"
-            taken.add(column)
-            table[column] = self.layer_labels_[name].to_numpy()
+        taken_columns = {*group_table.columns, "label"}
+        for layer_name in self.layer_labels_:
+            column_name = str(layer_name)
+            while column_name in taken_columns:
+                column_name = f"{column_name} (layer)"
+            taken_columns.add(column_name)
+            group_table[column_name] = self.layer_labels_[layer_name].to_numpy()
         if self.graph.labels is not None:
-            table["label"] = self.graph.labels
-        return table
+            group_table["label"] = self.graph.labels
+        return group_table
 
     def as_layer(self) -> MembershipLayer:
         """The groups as a layer, for a model.
@@ -169,25 +169,29 @@ class Groups:
     @property
     def verdict(self) -> str:
         """In one or two sentences: how many groups, how sure, or that there are none."""
-        chance = f"{self.chance_qualities_.mean():.2f}"
+        chance_text = f"{self.chance_qualities_.mean():.2f}"
         if self.has_groups_:
-            stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
-            groups = "One group" if self.count_ == 1 else f"{self.count_} groups"
-            sure = f"{stable} of them stable" if stable else "none of them stable: nodes at their borders change sides"
-            text = (
-                f"{groups}, {sure}. The layers divide with a modularity of {self.best_quality_:.2f}, randomised "
-                f"ones with {chance}."
+            num_stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
+            count_text = "One group" if self.count_ == 1 else f"{self.count_} groups"
+            stability_text = (
+                f"{num_stable} of them stable"
+                if num_stable
+                else "none of them stable: nodes at their borders change sides"
+            )
+            verdict_text = (
+                f"{count_text}, {stability_text}. The layers divide with a modularity of {self.best_quality_:.2f}, "
+                f"randomised ones with {chance_text}."
             )
         else:
-            text = (
+            verdict_text = (
                 f"The data show no groups: the best division has a modularity of {self.best_quality_:.2f}, and "
-                f"randomised graphs with the same degrees reach {chance}."
+                f"randomised graphs with the same degrees reach {chance_text}."
             )
-        alone = int(self.isolated_.sum())
-        if alone:
-            are = "node is" if alone == 1 else "nodes are"
-            text += f" {alone:,} {are} joined to nobody and not in any group."
-        return text
+        num_isolated = int(self.isolated_.sum())
+        if num_isolated:
+            isolated_words = "node is" if num_isolated == 1 else "nodes are"
+            verdict_text += f" {num_isolated:,} {isolated_words} joined to nobody and not in any group."
+        return verdict_text
 
     def plot(self, **settings: Any) -> Any:
         """The network with each node in the colour of its group; settings as for ``graph.plot``."""
@@ -223,47 +227,51 @@ def over_represented(graph: MultilayerGraph, group: Ints) -> pd.DataFrame:
     members of whom a value is known, ``share_elsewhere`` among other nodes, and the ``probability`` of as many by
     chance (hypergeometric; those kept are below 1 % divided by the number of comparisons).
     """
-    sources = [("layer", name, layer.as_groups()) for name, layer in graph.layers.items()]
+    value_sources = [("layer", name, layer.as_groups()) for name, layer in graph.layers.items()]
     if graph.labels is not None:
-        sources.insert(0, ("label", "label", MembershipLayer.from_values(graph.labels)))
-    rows: list[tuple[Any, ...]] = []
-    for kind, name, layer in sources:
+        value_sources.insert(0, ("label", "label", MembershipLayer.from_values(graph.labels)))
+    value_rows: list[tuple[Any, ...]] = []
+    for source_kind, source_name, layer in value_sources:
         if layer is not None:
-            rows.extend(_compared(group, kind, name, layer))
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    order = ["group", "probability", "members"]
-    return table.sort_values(order, ascending=[True, True, False], ignore_index=True)
+            value_rows.extend(_compared(group, source_kind, source_name, layer))
+    table = pd.DataFrame(value_rows, columns=COLUMNS)
+    sort_columns = ["group", "probability", "members"]
+    return table.sort_values(sort_columns, ascending=[True, True, False], ignore_index=True)
 
 
 def _compared(group: Ints, kind: str, name: str, layer: MembershipLayer) -> Iterator[tuple[Any, ...]]:
-    nodes = group.size
-    count = int(group.max()) + 1
-    inside = layer.incidence()
-    inside.data = np.ones_like(inside.data)
-    known = np.diff(inside.indptr) > 0
-    member = sp.csr_array((np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count))
-    both = (member.T @ inside).tocoo()
-    sizes = np.bincount(group[known], minlength=count)
-    having = np.asarray(inside.sum(axis=0))
-    total = int(known.sum())
+    num_nodes = group.size
+    num_groups = int(group.max()) + 1
+    value_pattern = layer.incidence()
+    value_pattern.data = np.ones_like(value_pattern.data)
+    is_known = np.diff(value_pattern.indptr) > 0
+    member_matrix = sp.csr_array((np.ones(num_nodes), (np.arange(num_nodes), group)), shape=(num_nodes, num_groups))
+    shared_counts = (member_matrix.T @ value_pattern).tocoo()
+    group_sizes = np.bincount(group[is_known], minlength=num_groups)
+    value_counts = np.asarray(value_pattern.sum(axis=0))
+    num_known = int(is_known.sum())
     # one member with a value is an anecdote
-    worth = both.data >= 2
-    row, column, found = both.row[worth], both.col[worth], both.data[worth]
-    if not found.size:
+    is_frequent = shared_counts.data >= 2
+    group_index, value_index, num_having = (
+        shared_counts.row[is_frequent],
+        shared_counts.col[is_frequent],
+        shared_counts.data[is_frequent],
+    )
+    if not num_having.size:
         return
-    probability = hypergeom.sf(found - 1, total, having[column], sizes[row])
-    for place in np.flatnonzero(probability < CHANCE / max(both.nnz, 1)):
-        one, value = int(row[place]), int(column[place])
-        elsewhere = total - sizes[one]
+    probability = hypergeom.sf(num_having - 1, num_known, value_counts[value_index], group_sizes[group_index])
+    for entry_index in np.flatnonzero(probability < CHANCE / max(shared_counts.nnz, 1)):
+        group_number, value_number = int(group_index[entry_index]), int(value_index[entry_index])
+        num_elsewhere = num_known - group_sizes[group_number]
         yield (
-            one,
+            group_number,
             kind,
             name,
-            layer.group_names[value],
-            int(found[place]),
-            float(found[place] / sizes[one]),
-            float((having[value] - found[place]) / elsewhere) if elsewhere else 0.0,
-            float(probability[place]),
+            layer.group_names[value_number],
+            int(num_having[entry_index]),
+            float(num_having[entry_index] / group_sizes[group_number]),
+            float((value_counts[value_number] - num_having[entry_index]) / num_elsewhere) if num_elsewhere else 0.0,
+            float(probability[entry_index]),
         )
 
 

@@ -82,15 +82,18 @@ def ask(
     [3, 3]
     """
     labelled, askable = _who(graph, y, count, among)
-    choice = cover(graph, labelled, askable, count, layer_weights=layer_weights, random_state=random_state)
-    names = list(graph.nodes)
-    near = [choice.stood_for(place).tolist() for place in range(choice.nodes.size)]
-    degrees = choice.degree[choice.nodes].tolist()
+    node_cover = cover(graph, labelled, askable, count, layer_weights=layer_weights, random_state=random_state)
+    node_names = list(graph.nodes)
+    nodes_stood_for = [node_cover.stood_for(chosen_index).tolist() for chosen_index in range(node_cover.nodes.size)]
+    chosen_degrees = node_cover.degree[node_cover.nodes].tolist()
     # not by pandas' guess of a type, which refuses names that are not valid Unicode
     columns = {
-        "node": pd.Series([names[node] for node in choice.nodes.tolist()], dtype=graph.nodes.dtype),
-        "why": [_why(len(some), degree, bool(labelled.any())) for some, degree in zip(near, degrees, strict=True)],
-        "stands_for": [[names[one] for one in some] for some in near],
+        "node": pd.Series([node_names[node] for node in node_cover.nodes.tolist()], dtype=graph.nodes.dtype),
+        "why": [
+            _why(len(near_nodes), degree, bool(labelled.any()))
+            for near_nodes, degree in zip(nodes_stood_for, chosen_degrees, strict=True)
+        ],
+        "stands_for": [[node_names[node_position] for node_position in near_nodes] for near_nodes in nodes_stood_for],
     }
     return pd.DataFrame(
         {name: pd.Series(values, dtype=getattr(values, "dtype", object)) for name, values in columns.items()}
@@ -109,10 +112,10 @@ class Cover:
 
     def stood_for(self, place: int) -> Ints:
         """The nodes that a chosen one stands for, itself first and then by distance."""
-        members = np.flatnonzero(self.nearest == place)
-        members = members[members != self.nodes[place]]
-        order = np.argsort(self.distance[members], kind="stable")
-        return np.concatenate([[self.nodes[place]], members[order]]).astype(np.int64)
+        member_nodes = np.flatnonzero(self.nearest == place)
+        member_nodes = member_nodes[member_nodes != self.nodes[place]]
+        distance_order = np.argsort(self.distance[member_nodes], kind="stable")
+        return np.concatenate([[self.nodes[place]], member_nodes[distance_order]]).astype(np.int64)
 
 
 def cover(
@@ -125,78 +128,84 @@ def cover(
     random_state: int = 0,
 ) -> Cover:
     """The cover of a graph by some of the askable nodes beside the labelled ones; see :func:`ask`."""
-    joined = check_has_ties(graph, "choosing whom to ask")
-    order = in_name_order(joined)
-    random = np.random.default_rng(random_state)
-    layers = TiedLayers.of(ties_of(order.graph, random))
-    weights = chosen_weights(layers, layer_weights, list(order.graph.layers), random)
-    back = np.arange(graph.num_nodes) if order.places is None else order.places
-    known, open_to = labelled[back], askable[back]
-    tied = layers.strengths.sum(axis=1) > 0
+    joined_graph = check_has_ties(graph, "choosing whom to ask")
+    name_order = in_name_order(joined_graph)
+    random_numbers = np.random.default_rng(random_state)
+    tied_layers = TiedLayers.of(ties_of(name_order.graph, random_numbers))
+    weight_of_layer = chosen_weights(tied_layers, layer_weights, list(name_order.graph.layers), random_numbers)
+    given_position = np.arange(graph.num_nodes) if name_order.places is None else name_order.places
+    is_labelled, open_to = labelled[given_position], askable[given_position]
+    has_ties = tied_layers.strengths.sum(axis=1) > 0
     # twice as many eigenvectors as centres: with as many, few centres know only the one or two largest divisions;
     # chosen among 16 layouts on mammography, congress_votes, bbc, wikipedia and wine, halves 0 to 4
-    rows = spectral_coordinates(layers.joined(weights), min(2 * (count + int(known.sum())), 20))
+    coordinates = spectral_coordinates(
+        tied_layers.joined(weight_of_layer), min(2 * (count + int(is_labelled.sum())), 20)
+    )
 
-    inside = np.flatnonzero(tied)
-    fixed = rows[known & tied]
-    wanted = min(count, int((open_to & tied).sum()))
-    chosen = np.zeros(0, dtype=np.int64)
-    if wanted:
-        centres = _centres(rows[inside], fixed, wanted, random)
-        chosen = _nearest_nodes(rows, centres, np.flatnonzero(open_to & tied))
-    if chosen.size < count:
+    tied_nodes = np.flatnonzero(has_ties)
+    fixed_centres = coordinates[is_labelled & has_ties]
+    num_wanted = min(count, int((open_to & has_ties).sum()))
+    chosen_nodes = np.zeros(0, dtype=np.int64)
+    if num_wanted:
+        centres = _centres(coordinates[tied_nodes], fixed_centres, num_wanted, random_numbers)
+        chosen_nodes = _nearest_nodes(coordinates, centres, np.flatnonzero(open_to & has_ties))
+    if chosen_nodes.size < count:
         # nodes without ties stand for nobody but themselves, and come last
-        alone = np.flatnonzero(open_to & ~tied)
-        chosen = np.concatenate([chosen, alone[: count - chosen.size]])
+        isolated_nodes = np.flatnonzero(open_to & ~has_ties)
+        chosen_nodes = np.concatenate([chosen_nodes, isolated_nodes[: count - chosen_nodes.size]])
 
-    nearest, distance = _stands_for(rows, chosen, known, tied)
-    sizes = np.bincount(nearest[nearest >= 0], minlength=chosen.size)
-    by_size = np.argsort(-sizes, kind="stable")
-    place = np.empty(chosen.size + 1, dtype=np.int64)
-    place[by_size] = np.arange(chosen.size)
-    place[-1] = -1
-    degree = sum(np.diff(one.indptr) for one in layers.matrices)
+    nearest_chosen, distance = _stands_for(coordinates, chosen_nodes, is_labelled, has_ties)
+    num_stood_for = np.bincount(nearest_chosen[nearest_chosen >= 0], minlength=chosen_nodes.size)
+    by_size = np.argsort(-num_stood_for, kind="stable")
+    size_place = np.empty(chosen_nodes.size + 1, dtype=np.int64)
+    size_place[by_size] = np.arange(chosen_nodes.size)
+    size_place[-1] = -1
+    node_degree = sum(np.diff(layer_matrix.indptr) for layer_matrix in tied_layers.matrices)
     return Cover(
-        back[chosen[by_size]],
-        order.to_given(place[nearest]),
-        order.to_given(distance),
-        order.to_given(np.asarray(degree, dtype=np.int64)),
+        given_position[chosen_nodes[by_size]],
+        name_order.to_given(size_place[nearest_chosen]),
+        name_order.to_given(distance),
+        name_order.to_given(np.asarray(node_degree, dtype=np.int64)),
     )
 
 
 def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """Centres of k-means beside fixed ones: the best of four starts by the distances left."""
     to_fixed = to_nearest(rows, fixed)[1]
-    best: tuple[float, Floats] | None = None
+    best_cover: tuple[float, Floats] | None = None
     for _ in range(4):
-        centres = _first_centres(rows, to_fixed, count, random)
-        left = np.inf
+        current_centres = _first_centres(rows, to_fixed, count, random)
+        distance_left = np.inf
         for _ in range(50):
-            nearest, distance = to_nearest(rows, centres)
-            mine = distance < to_fixed
-            total = float(np.minimum(distance, to_fixed).sum())
-            if total >= left * (1 - 1e-6):
+            nearest, distance = to_nearest(rows, current_centres)
+            is_nearer = distance < to_fixed
+            total_distance = float(np.minimum(distance, to_fixed).sum())
+            if total_distance >= distance_left * (1 - 1e-6):
                 break
-            left = total
-            sizes = np.bincount(nearest[mine], minlength=count)
-            sums = np.zeros_like(centres)
-            np.add.at(sums, nearest[mine], rows[mine])
-            centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
-        if best is None or left < best[0]:
-            best = (left, centres)
-    assert best is not None
-    return best[1]
+            distance_left = total_distance
+            cluster_sizes = np.bincount(nearest[is_nearer], minlength=count)
+            coordinate_sums = np.zeros_like(current_centres)
+            np.add.at(coordinate_sums, nearest[is_nearer], rows[is_nearer])
+            current_centres = np.where(
+                cluster_sizes[:, None] > 0, coordinate_sums / np.maximum(cluster_sizes, 1)[:, None], current_centres
+            )
+        if best_cover is None or distance_left < best_cover[0]:
+            best_cover = (distance_left, current_centres)
+    assert best_cover is not None
+    return best_cover[1]
 
 
 def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """k-means++: each centre a node drawn in proportion to its squared distance from those before it."""
-    distance = to_fixed
+    least_distance = to_fixed
     centres = np.empty((count, rows.shape[1]))
-    for place in range(count):
-        chances = distance if np.isfinite(distance).all() and distance.any() else np.ones(rows.shape[0])
-        node = int(np.searchsorted(np.cumsum(chances), random.random() * chances.sum()))
-        centres[place] = rows[min(node, rows.shape[0] - 1)]
-        distance = np.minimum(distance, ((rows - centres[place]) ** 2).sum(axis=1))
+    for centre_index in range(count):
+        draw_chances = (
+            least_distance if np.isfinite(least_distance).all() and least_distance.any() else np.ones(rows.shape[0])
+        )
+        drawn_node = int(np.searchsorted(np.cumsum(draw_chances), random.random() * draw_chances.sum()))
+        centres[centre_index] = rows[min(drawn_node, rows.shape[0] - 1)]
+        least_distance = np.minimum(least_distance, ((rows - centres[centre_index]) ** 2).sum(axis=1))
     return centres
 
 
@@ -206,37 +215,37 @@ def to_nearest(rows: Floats, centres: Floats) -> tuple[Ints, Floats]:
     distance = np.full(rows.shape[0], np.inf)
     if not centres.shape[0]:
         return nearest, distance
-    lengths = (centres**2).sum(axis=1)
-    step = max(1, 4_000_000 // centres.shape[0])  # distances that are held at once
-    for start in range(0, rows.shape[0], step):
-        part = rows[start : start + step]
-        between = lengths[None] - 2.0 * part @ centres.T
-        at = between.argmin(axis=1)
-        nearest[start : start + step] = at
-        found = between[np.arange(part.shape[0]), at] + (part**2).sum(axis=1)
-        distance[start : start + step] = np.maximum(found, 0.0)
+    squared_lengths = (centres**2).sum(axis=1)
+    block_size = max(1, 4_000_000 // centres.shape[0])  # distances that are held at once
+    for block_start in range(0, rows.shape[0], block_size):
+        block_rows = rows[block_start : block_start + block_size]
+        block_distances = squared_lengths[None] - 2.0 * block_rows @ centres.T
+        nearest_index = block_distances.argmin(axis=1)
+        nearest[block_start : block_start + block_size] = nearest_index
+        squared_distance = block_distances[np.arange(block_rows.shape[0]), nearest_index] + (block_rows**2).sum(axis=1)
+        distance[block_start : block_start + block_size] = np.maximum(squared_distance, 0.0)
     return nearest, distance
 
 
 def _nearest_nodes(rows: Floats, centres: Floats, candidates: Ints) -> Ints:
     """For each centre the nearest candidate that no centre before it has taken; dense centres choose first."""
-    free = np.ones(candidates.size, dtype=bool)
-    chosen = np.empty(centres.shape[0], dtype=np.int64)
-    for place, centre in enumerate(centres):
+    is_free = np.ones(candidates.size, dtype=bool)
+    chosen_nodes = np.empty(centres.shape[0], dtype=np.int64)
+    for centre_index, centre in enumerate(centres):
         distance = ((rows[candidates] - centre) ** 2).sum(axis=1)
-        distance[~free] = np.inf
-        at = int(distance.argmin())
-        free[at] = False
-        chosen[place] = candidates[at]
-    return chosen
+        distance[~is_free] = np.inf
+        nearest_index = int(distance.argmin())
+        is_free[nearest_index] = False
+        chosen_nodes[centre_index] = candidates[nearest_index]
+    return chosen_nodes
 
 
 def _stands_for(rows: Floats, chosen: Ints, known: NDArray[np.bool_], tied: NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """Whom each chosen node stands for: unlabelled nodes that are nearer to it than to a label or another one."""
     nearest, distance = to_nearest(rows, rows[chosen])
     to_label = to_nearest(rows, rows[known & tied])[1]
-    outside = (to_label < distance) | known | ~tied
-    nearest = np.where(outside, -1, nearest)
+    is_outside = (to_label < distance) | known | ~tied
+    nearest = np.where(is_outside, -1, nearest)
     nearest[chosen] = np.arange(chosen.size)
     return nearest, np.sqrt(distance)
 
@@ -248,33 +257,35 @@ def _who(graph: Any, y: Any, count: Any, among: Iterable[Any] | None) -> tuple[N
         raise DataError(f"count must be a whole number from 1, not {count!r}")
     labelled = np.zeros(graph.num_nodes, dtype=bool)
     if y is not None or graph.labels is not None:
-        values = aligned_labels(graph, y)
-        labelled = np.array([value is not None for value in values], dtype=bool)
+        label_values = aligned_labels(graph, y)
+        labelled = np.array([label_value is not None for label_value in label_values], dtype=bool)
     askable = ~labelled
     if among is not None:
-        given = np.zeros(graph.num_nodes, dtype=bool)
-        given[graph.positions(among)] = True
-        askable &= given
-    left = int(askable.sum())
-    if not left:
-        everyone = "every node" if among is None else "every node that can be asked"
-        raise DataError(f"{everyone} has a label already, so there is nobody left to ask")
-    if count > left:
-        have = "node has" if left == 1 else "nodes have"
-        have = have if among is None else f"of the nodes that can be asked {have.split()[1]}"
-        raise DataError(f"count is {count:,}, but only {left:,} {have} no label; ask for {left:,} or fewer")
+        is_named = np.zeros(graph.num_nodes, dtype=bool)
+        is_named[graph.positions(among)] = True
+        askable &= is_named
+    num_left = int(askable.sum())
+    if not num_left:
+        subject_words = "every node" if among is None else "every node that can be asked"
+        raise DataError(f"{subject_words} has a label already, so there is nobody left to ask")
+    if count > num_left:
+        noun_words = "node has" if num_left == 1 else "nodes have"
+        noun_words = noun_words if among is None else f"of the nodes that can be asked {noun_words.split()[1]}"
+        raise DataError(
+            f"count is {count:,}, but only {num_left:,} {noun_words} no label; ask for {num_left:,} or fewer"
+        )
     return labelled, askable
 
 
 def _why(size: int, degree: int, labels: bool) -> str:
     if degree == 0:
         return "joined to nobody, so that no other label says anything about it"
-    others = size - 1
-    if not others:
+    num_others = size - 1
+    if not num_others:
         return "far from all nodes that are labelled or chosen"
-    whom = "one other node" if others == 1 else f"{others:,} other nodes"
-    covered = " that no label covers yet" if labels else ""
-    return f"at the centre of {whom}{covered}"
+    others_words = "one other node" if num_others == 1 else f"{num_others:,} other nodes"
+    label_words = " that no label covers yet" if labels else ""
+    return f"at the centre of {others_words}{label_words}"
 
 
 def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
@@ -286,22 +297,22 @@ def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
     NIPS 2013). Rows are scaled to length 1, so that what counts is to which groups a node leans and not how many ties
     it has.
     """
-    count = ties.shape[0]
-    degree = np.asarray(ties.sum(axis=1))
-    mean = float(degree.sum()) / max(int((degree > 0).sum()), 1)
-    scale = np.where(degree > 0, 1 / np.sqrt(degree + ADDED_DEGREE * mean), 0.0)
-    dimensions = min(dimensions, count)
-    step = sp.csr_array(sp.diags_array(scale) @ ties @ sp.diags_array(scale))
-    if count <= max(400, 2 * dimensions):
-        vectors = np.linalg.eigh(step.toarray())[1][:, ::-1][:, :dimensions]
+    num_nodes = ties.shape[0]
+    node_degree = np.asarray(ties.sum(axis=1))
+    mean_degree = float(node_degree.sum()) / max(int((node_degree > 0).sum()), 1)
+    node_scale = np.where(node_degree > 0, 1 / np.sqrt(node_degree + ADDED_DEGREE * mean_degree), 0.0)
+    dimensions = min(dimensions, num_nodes)
+    scaled_ties = sp.csr_array(sp.diags_array(node_scale) @ ties @ sp.diags_array(node_scale))
+    if num_nodes <= max(400, 2 * dimensions):
+        vectors = np.linalg.eigh(scaled_ties.toarray())[1][:, ::-1][:, :dimensions]
     else:
-        start = np.random.default_rng(0).normal(size=count)
+        start_vector = np.random.default_rng(0).normal(size=num_nodes)
         try:
-            values, vectors = eigsh(step, dimensions, which="LA", v0=start, tol=1e-3, maxiter=50)
+            values, vectors = eigsh(scaled_ties, dimensions, which="LA", v0=start_vector, tol=1e-3, maxiter=50)
         except ArpackNoConvergence as stopped:
             values, vectors = stopped.eigenvalues, stopped.eigenvectors
         vectors = vectors[:, np.argsort(-values)]
-    vectors = np.where(degree[:, None] > 0, vectors, 0.0)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    coordinates: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 1e-12)
+    vectors = np.where(node_degree[:, None] > 0, vectors, 0.0)
+    row_length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    coordinates: Floats = np.divide(vectors, row_length, out=np.zeros_like(vectors), where=row_length > 1e-12)
     return coordinates

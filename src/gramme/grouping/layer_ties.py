@@ -41,20 +41,20 @@ class LayerTies:
         """The ties as a symmetric matrix, each perhaps times a factor."""
         weight = self.weight if factors is None else self.weight * factors
         shape = (self.num_nodes, self.num_nodes)
-        half = sp.csr_array((weight, (self.source, self.target)), shape=shape)
-        return sp.csr_array(half + half.T)
+        one_way = sp.csr_array((weight, (self.source, self.target)), shape=shape)
+        return sp.csr_array(one_way + one_way.T)
 
     def shuffled(self, random: np.random.Generator) -> LayerTies:
         """Ties between other nodes: degrees stay and partners are random, or whole columns change their owners."""
         if self.from_groups:
-            held = np.unique(np.concatenate([self.source, self.target]))
-            owner = np.arange(self.num_nodes)
-            owner[held] = random.permutation(held)
-            source, target = owner[self.source], owner[self.target]
+            tied_nodes = np.unique(np.concatenate([self.source, self.target]))
+            owner_of_node = np.arange(self.num_nodes)
+            owner_of_node[tied_nodes] = random.permutation(tied_nodes)
+            source, target = owner_of_node[self.source], owner_of_node[self.target]
         else:
             source, target = _random_partners(self.source, self.target, self.num_nodes, random)
-        apart = source != target
-        return LayerTies(self.num_nodes, source[apart], target[apart], self.weight[apart], self.from_groups)
+        is_apart = source != target
+        return LayerTies(self.num_nodes, source[is_apart], target[is_apart], self.weight[is_apart], self.from_groups)
 
 
 def _random_partners(source: Ints, target: Ints, num_nodes: int, random: np.random.Generator) -> tuple[Ints, Ints]:
@@ -65,27 +65,30 @@ def _random_partners(source: Ints, target: Ints, num_nodes: int, random: np.rand
     """
 
     def impossible(target: Ints) -> NDArray[np.bool_]:
-        pair = np.minimum(source, target) * num_nodes + np.maximum(source, target)
-        repeated = np.ones(pair.size, dtype=bool)
-        repeated[np.unique(pair, return_index=True)[1]] = False
-        repeated |= source == target
-        return repeated
+        pair_keys = np.minimum(source, target) * num_nodes + np.maximum(source, target)
+        is_repeated = np.ones(pair_keys.size, dtype=bool)
+        is_repeated[np.unique(pair_keys, return_index=True)[1]] = False
+        is_repeated |= source == target
+        return is_repeated
 
-    ends = random.permutation(np.concatenate([source, target]))
-    source, target = ends[: source.size], ends[source.size :]
+    shuffled_ends = random.permutation(np.concatenate([source, target]))
+    source, target = shuffled_ends[: source.size], shuffled_ends[source.size :]
     for _ in range(50):
-        wrong = impossible(target)
-        if not wrong.any():
+        is_wrong = impossible(target)
+        if not is_wrong.any():
             break
-        other = random.permutation(np.flatnonzero(~wrong))
-        place = random.permutation(np.flatnonzero(wrong))[: other.size]
-        other = other[: place.size]
-        tried = target.copy()
-        tried[place], tried[other] = target[other], target[place]
-        still = impossible(tried)
-        helps = ~(still[place] | still[other])
+        other_ties = random.permutation(np.flatnonzero(~is_wrong))
+        wrong_ties = random.permutation(np.flatnonzero(is_wrong))[: other_ties.size]
+        other_ties = other_ties[: wrong_ties.size]
+        tried_target = target.copy()
+        tried_target[wrong_ties], tried_target[other_ties] = target[other_ties], target[wrong_ties]
+        still_wrong = impossible(tried_target)
+        is_better = ~(still_wrong[wrong_ties] | still_wrong[other_ties])
         target = target.copy()
-        target[place[helps]], target[other[helps]] = tried[place[helps]], tried[other[helps]]
+        target[wrong_ties[is_better]], target[other_ties[is_better]] = (
+            tried_target[wrong_ties[is_better]],
+            tried_target[other_ties[is_better]],
+        )
     return source, target
 
 
@@ -113,43 +116,47 @@ def _layer_ties(layer: Layer, random: np.random.Generator) -> LayerTies:
     adjacency = layer.to_scipy()
     if layer.directed:
         adjacency = sp.csr_array(adjacency + adjacency.T)
-    half = sp.triu(adjacency, 1).tocoo()
-    weight = half.data.astype(np.float64)
-    weight = weight / weight.mean() if weight.size else weight
-    source, target = half.row.astype(np.int64), half.col.astype(np.int64)
-    return LayerTies(layer.num_nodes, source, target, weight, False)
+    upper_half = sp.triu(adjacency, 1).tocoo()
+    tie_weights = upper_half.data.astype(np.float64)
+    tie_weights = tie_weights / tie_weights.mean() if tie_weights.size else tie_weights
+    source, target = upper_half.row.astype(np.int64), upper_half.col.astype(np.int64)
+    return LayerTies(layer.num_nodes, source, target, tie_weights, False)
 
 
 def _group_ties(layer: MembershipLayer, random: np.random.Generator) -> LayerTies:
     """Pairs within small groups, rings within large ones; all groups of a size are made at once."""
-    inside = layer.incidence().tocsc()
-    inside.sort_indices()
-    starts, sizes = inside.indptr[:-1].astype(np.int64), np.diff(inside.indptr)
-    parts: list[tuple[Ints, Ints, Floats]] = []
-    for size in np.unique(sizes[sizes > 1]).tolist():
-        chosen = np.flatnonzero(sizes == size)
-        whole = size <= 2 * RINGS + 1
-        places = starts[chosen][:, None] + np.arange(size)[None]  # (groups, members)
-        weight = inside.data[places].astype(np.float64)
+    member_columns = layer.incidence().tocsc()
+    member_columns.sort_indices()
+    group_starts, group_sizes = member_columns.indptr[:-1].astype(np.int64), np.diff(member_columns.indptr)
+    tie_parts: list[tuple[Ints, Ints, Floats]] = []
+    for group_size in np.unique(group_sizes[group_sizes > 1]).tolist():
+        chosen_groups = np.flatnonzero(group_sizes == group_size)
+        is_whole = group_size <= 2 * RINGS + 1
+        member_places = group_starts[chosen_groups][:, None] + np.arange(group_size)[None]  # (groups, members)
+        member_weights = member_columns.data[member_places].astype(np.float64)
         # what a member shares with the others, so that equal members share 1 in all
-        share = 1.0 / (weight.sum(axis=1) - weight.mean(axis=1))
-        if whole:
-            first, second = np.triu_indices(size, 1)
-            one, other = places[:, first], places[:, second]
-            scale = share[:, None]
+        member_share = 1.0 / (member_weights.sum(axis=1) - member_weights.mean(axis=1))
+        if is_whole:
+            first_index, second_index = np.triu_indices(group_size, 1)
+            first_places, second_places = member_places[:, first_index], member_places[:, second_index]
+            tie_scale = member_share[:, None]
         else:
-            rings = [random.permuted(places, axis=1) for _ in range(RINGS)]
-            one = np.concatenate(rings, axis=1)
-            other = np.concatenate([np.roll(ring, 1, axis=1) for ring in rings], axis=1)
-            scale = share[:, None] * (size - 1) / (2 * RINGS)
-        tied = inside.data[one] * inside.data[other] * scale
-        parts.append(
-            (inside.indices[one].ravel().astype(np.int64), inside.indices[other].ravel().astype(np.int64), tied.ravel())
+            rings = [random.permuted(member_places, axis=1) for _ in range(RINGS)]
+            first_places = np.concatenate(rings, axis=1)
+            second_places = np.concatenate([np.roll(ring, 1, axis=1) for ring in rings], axis=1)
+            tie_scale = member_share[:, None] * (group_size - 1) / (2 * RINGS)
+        tie_weights = member_columns.data[first_places] * member_columns.data[second_places] * tie_scale
+        tie_parts.append(
+            (
+                member_columns.indices[first_places].ravel().astype(np.int64),
+                member_columns.indices[second_places].ravel().astype(np.int64),
+                tie_weights.ravel(),
+            )
         )
-    if not parts:
-        none = np.zeros(0, dtype=np.int64)
-        return LayerTies(layer.num_nodes, none, none, np.zeros(0), True)
-    source, target, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if not tie_parts:
+        no_nodes = np.zeros(0, dtype=np.int64)
+        return LayerTies(layer.num_nodes, no_nodes, no_nodes, np.zeros(0), True)
+    source, target, weights = (np.concatenate(column) for column in zip(*tie_parts, strict=True))
     return LayerTies(layer.num_nodes, source, target, weights, True)
 
 
@@ -157,13 +164,13 @@ def check_has_ties(graph: object, purpose: str) -> MultilayerGraph:
     """The graph with its couplings as layers; an error, which names the purpose, where no two nodes are joined."""
     graph = checked_graph(graph)
     if graph.num_nodes < 2:
-        count = "one node" if graph.num_nodes else "no nodes"
-        raise DataError(f"the graph has {count}; {purpose} needs at least two that are joined")
-    joined = graph.with_coupling_layers()
-    if not joined.num_layers or not joined.num_edges:
-        layers = list(graph.layers)
-        what = f"the layer {layers[0]!r} has" if len(layers) == 1 else "the layers of the graph have"
-        if not layers:
-            what = "the graph has no layers and"
-        raise DataError(f"{what} no edges and no groups of two or more; {purpose} needs some")
-    return joined
+        count_words = "one node" if graph.num_nodes else "no nodes"
+        raise DataError(f"the graph has {count_words}; {purpose} needs at least two that are joined")
+    joined_graph = graph.with_coupling_layers()
+    if not joined_graph.num_layers or not joined_graph.num_edges:
+        layer_names = list(graph.layers)
+        subject_words = f"the layer {layer_names[0]!r} has" if len(layer_names) == 1 else "the layers of the graph have"
+        if not layer_names:
+            subject_words = "the graph has no layers and"
+        raise DataError(f"{subject_words} no edges and no groups of two or more; {purpose} needs some")
+    return joined_graph

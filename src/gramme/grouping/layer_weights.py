@@ -49,9 +49,13 @@ class TiedLayers:
     @classmethod
     def of(cls, ties: Sequence[LayerTies], factors: Sequence[Floats] | None = None) -> TiedLayers:
         """From ties, each perhaps times a factor."""
-        matrices = [layer.matrix(None if factors is None else factors[place]) for place, layer in enumerate(ties)]
-        strengths = np.stack([np.asarray(one @ np.ones(one.shape[1])) for one in matrices], axis=1)
-        return cls(matrices, strengths, np.array([layer.from_groups for layer in ties]))
+        tie_matrices = [
+            layer.matrix(None if factors is None else factors[layer_index]) for layer_index, layer in enumerate(ties)
+        ]
+        strengths = np.stack(
+            [np.asarray(tie_matrix @ np.ones(tie_matrix.shape[1])) for tie_matrix in tie_matrices], axis=1
+        )
+        return cls(tie_matrices, strengths, np.array([layer.from_groups for layer in ties]))
 
     @property
     def num_nodes(self) -> int:
@@ -71,11 +75,11 @@ class TiedLayers:
 
     def joined(self, weights: Floats) -> sp.csr_array:
         """All ties in one matrix."""
-        found = sp.csr_array((self.num_nodes, self.num_nodes))
-        for one, weight in zip(self.matrices, weights, strict=True):
-            if one.nnz and weight > 0:
-                found = sp.csr_array(found + one * weight)
-        return found
+        summed_ties = sp.csr_array((self.num_nodes, self.num_nodes))
+        for tie_matrix, layer_weight in zip(self.matrices, weights, strict=True):
+            if tie_matrix.nnz and layer_weight > 0:
+                summed_ties = sp.csr_array(summed_ties + tie_matrix * layer_weight)
+        return summed_ties
 
     def partition(
         self,
@@ -90,12 +94,12 @@ class TiedLayers:
 
         Large graphs are tried once, perhaps from a partition that is known to be good.
         """
-        expected = self.strengths * np.sqrt(weights * resolution / self.totals)
-        ties = self.joined(weights)
+        expected_rows = self.strengths * np.sqrt(weights * resolution / self.totals)
+        joined_ties = self.joined(weights)
         if self.is_large:  # the second round finds most
-            return leiden(ties, expected, random, rounds=2, start=start)
-        found = [leiden(ties, expected, random, rounds=4) for _ in range(tries)]
-        return max(found, key=lambda group: self.quality(group, weights, resolution))
+            return leiden(joined_ties, expected_rows, random, rounds=2, start=start)
+        tried_partitions = [leiden(joined_ties, expected_rows, random, rounds=4) for _ in range(tries)]
+        return max(tried_partitions, key=lambda group: self.quality(group, weights, resolution))
 
     def inside(self, group: Ints, other: Ints | None = None) -> tuple[Floats, Floats]:
         """Weight of each layer's ties within groups, and what degrees alone would lead one to expect.
@@ -103,35 +107,35 @@ class TiedLayers:
         With ``other``, one end of each tie is judged by that partition instead, numbered alike.
         """
         other = group if other is None else other
-        count = int(max(group.max(), other.max())) + 1
-        found, expected = [], []
-        for place, one in enumerate(self.matrices):
-            rows = np.repeat(np.arange(self.num_nodes), np.diff(one.indptr))
-            found.append(float(one.data[other[rows] == group[one.indices]].sum()))
-            strength = self.strengths[:, place]
-            mine = np.bincount(group, strength, minlength=count)
-            theirs = np.bincount(other, strength, minlength=count)
-            expected.append(float(mine @ theirs) / self.totals[place])
-        return np.array(found), np.array(expected)
+        num_groups = int(max(group.max(), other.max())) + 1
+        inside_weight, expected_weight = [], []
+        for layer_index, tie_matrix in enumerate(self.matrices):
+            row_nodes = np.repeat(np.arange(self.num_nodes), np.diff(tie_matrix.indptr))
+            inside_weight.append(float(tie_matrix.data[other[row_nodes] == group[tie_matrix.indices]].sum()))
+            node_strength = self.strengths[:, layer_index]
+            group_strength = np.bincount(group, node_strength, minlength=num_groups)
+            other_strength = np.bincount(other, node_strength, minlength=num_groups)
+            expected_weight.append(float(group_strength @ other_strength) / self.totals[layer_index])
+        return np.array(inside_weight), np.array(expected_weight)
 
     def quality(self, group: Ints, weights: Floats, resolution: float = 1.0) -> float:
         """Modularity over all layers: the share of weighted ties inside groups beyond what is expected."""
-        found, expected = self.inside(group)
-        total = float(weights @ self.strengths.sum(axis=0))
-        return float(weights @ (found - resolution * expected)) / max(total, 1e-300)
+        inside_weight, expected_weight = self.inside(group)
+        total_weight = float(weights @ self.strengths.sum(axis=0))
+        return float(weights @ (inside_weight - resolution * expected_weight)) / max(total_weight, 1e-300)
 
     def pull(self, group: Ints, layer: int, resolution: float = 1.0) -> Floats:
         """How much more than expected each node is tied to each group in a layer, shape (nodes, groups)."""
-        nodes, count = self.num_nodes, int(group.max()) + 1
-        member = sp.csr_array((np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count))
-        tied: Floats = (self.matrices[layer] @ member).toarray()
-        strength = self.strengths[:, layer]
-        mass = np.bincount(group, strength, minlength=count)
+        num_nodes, num_groups = self.num_nodes, int(group.max()) + 1
+        member_matrix = sp.csr_array((np.ones(num_nodes), (np.arange(num_nodes), group)), shape=(num_nodes, num_groups))
+        tied_weight: Floats = (self.matrices[layer] @ member_matrix).toarray()
+        node_strength = self.strengths[:, layer]
+        group_mass = np.bincount(group, node_strength, minlength=num_groups)
         scale = resolution / self.totals[layer]
-        tied -= strength[:, None] * mass[None] * scale
+        tied_weight -= node_strength[:, None] * group_mass[None] * scale
         # a node does not expect a tie with itself
-        tied[np.arange(nodes), group] += strength**2 * scale
-        return tied
+        tied_weight[np.arange(num_nodes), group] += node_strength**2 * scale
+        return tied_weight
 
 
 @dataclass(frozen=True)
@@ -145,21 +149,27 @@ class LearnedWeights:
 
 def learn_weights(layers: TiedLayers, random: np.random.Generator) -> LearnedWeights:
     """The layer weights under which the layers are described in the fewest words."""
-    starts = [1e3 / layers.totals, np.ones(len(layers.matrices))]
-    used = np.flatnonzero(layers.strengths.sum(axis=0) > 0)
-    starts = [np.where(np.isin(np.arange(start.size), used), start, 0.0) for start in starts]
-    edges = [place for place in used if not layers.from_groups[place]]
-    if used.size > 1:
-        edges.sort(key=lambda place: -layers.matrices[place].nnz)
-        for place in edges[:8]:  # those with most ties; each costs as much as all layers together
-            alone = np.full(len(layers.matrices), NEGLIGIBLE_WEIGHT)
-            alone[place] = 1.0
-            starts.append(alone)
+    start_weights = [1e3 / layers.totals, np.ones(len(layers.matrices))]
+    used_layers = np.flatnonzero(layers.strengths.sum(axis=0) > 0)
+    start_weights = [
+        np.where(np.isin(np.arange(start_weight.size), used_layers), start_weight, 0.0)
+        for start_weight in start_weights
+    ]
+    edge_layers = [place for place in used_layers if not layers.from_groups[place]]
+    if used_layers.size > 1:
+        edge_layers.sort(key=lambda place: -layers.matrices[place].nnz)
+        for layer_index in edge_layers[:8]:  # those with most ties; each costs as much as all layers together
+            single_weight = np.full(len(layers.matrices), NEGLIGIBLE_WEIGHT)
+            single_weight[layer_index] = 1.0
+            start_weights.append(single_weight)
     else:
-        starts = starts[1:]
-    begun = [_settled(layers, start, random, steps=2 if layers.is_large else MAX_STEPS) for start in starts]
-    first = min(begun, key=lambda one: one.description)
-    return _settled(layers, first.weights, random, begun=first) if layers.is_large else first
+        start_weights = start_weights[1:]
+    settled_starts = [
+        _settled(layers, start_weight, random, steps=2 if layers.is_large else MAX_STEPS)
+        for start_weight in start_weights
+    ]
+    best_start = min(settled_starts, key=lambda one: one.description)
+    return _settled(layers, best_start.weights, random, begun=best_start) if layers.is_large else best_start
 
 
 def _settled(
@@ -171,63 +181,70 @@ def _settled(
     begun: LearnedWeights | None = None,
 ) -> LearnedWeights:
     """Weights and partition in turn until the description gets no shorter."""
-    best, of_groups = begun, weights
+    best_weights, of_groups = begun, weights
     for _ in range(steps):
-        group = layers.partition(weights, random, start=None if best is None else best.group)
-        found, expected = evidence(layers, group, weights)
+        group_of_node = layers.partition(weights, random, start=None if best_weights is None else best_weights.group)
+        inside_weight, expected_weight = evidence(layers, group_of_node, weights)
         totals = layers.strengths.sum(axis=0)
-        description = description_length(group, found, expected, totals)
-        if best is not None and description >= best.description:
+        description = description_length(group_of_node, inside_weight, expected_weight, totals)
+        if best_weights is not None and description >= best_weights.description:
             break
-        learned = log_odds(found, expected, totals)
+        next_weights = log_odds(inside_weight, expected_weight, totals)
         # memberships are judged once
-        weights = learned if best is None else np.where(layers.from_groups, of_groups, learned)
+        weights = next_weights if best_weights is None else np.where(layers.from_groups, of_groups, next_weights)
         of_groups = weights
-        small = best is not None and best.description - description < 1e-3 * abs(description)
-        best = LearnedWeights(weights, group, description)
-        if layers.from_groups.all() or (small and layers.is_large):
+        is_small_gain = best_weights is not None and best_weights.description - description < 1e-3 * abs(description)
+        best_weights = LearnedWeights(weights, group_of_node, description)
+        if layers.from_groups.all() or (is_small_gain and layers.is_large):
             break
-    assert best is not None
-    return best
+    assert best_weights is not None
+    return best_weights
 
 
 def evidence(layers: TiedLayers, group: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Ties inside groups and those expected, by layer; memberships judged by where the other layers put a node."""
-    found, expected = layers.inside(group)
-    for place in np.flatnonzero(layers.from_groups):
-        told = _told_by_others(layers, group, weights, int(place))
-        one, other = layers.inside(group, told)
-        found[place], expected[place] = one[place], other[place]
-    return found, expected
+    inside_weight, expected_weight = layers.inside(group)
+    for layer_index in np.flatnonzero(layers.from_groups):
+        group_by_others = _told_by_others(layers, group, weights, int(layer_index))
+        inside_others, expected_others = layers.inside(group, group_by_others)
+        inside_weight[layer_index], expected_weight[layer_index] = (
+            inside_others[layer_index],
+            expected_others[layer_index],
+        )
+    return inside_weight, expected_weight
 
 
 def log_odds(found: Floats, expected: Floats, totals: Floats) -> Floats:
     """w_l of each layer, at least ``NEGLIGIBLE_WEIGHT``; one pair is added to every count so that none is 0."""
-    ratio = (found + 1) / (expected + 1)
-    ratio /= (totals - found + 1) / (totals - expected + 1)
-    odds: Floats = np.where(totals > 0, np.maximum(np.log(ratio), NEGLIGIBLE_WEIGHT), 0.0)
-    return odds
+    odds_ratio = (found + 1) / (expected + 1)
+    odds_ratio /= (totals - found + 1) / (totals - expected + 1)
+    layer_odds: Floats = np.where(totals > 0, np.maximum(np.log(odds_ratio), NEGLIGIBLE_WEIGHT), 0.0)
+    return layer_odds
 
 
 def _told_by_others(layers: TiedLayers, group: Ints, weights: Floats, layer: int) -> Ints:
     """The group that each node would be in by all layers but one."""
-    pull = np.zeros((layers.num_nodes, int(group.max()) + 1))
-    for place in np.flatnonzero(weights > NEGLIGIBLE_WEIGHT):
-        if place != layer:
-            pull += weights[place] * layers.pull(group, int(place))
-    told: Ints = pull.argmax(axis=1)
-    return told
+    summed_pull = np.zeros((layers.num_nodes, int(group.max()) + 1))
+    for layer_index in np.flatnonzero(weights > NEGLIGIBLE_WEIGHT):
+        if layer_index != layer:
+            summed_pull += weights[layer_index] * layers.pull(group, int(layer_index))
+    group_by_others: Ints = summed_pull.argmax(axis=1)
+    return group_by_others
 
 
 def description_length(group: Ints, found: Floats, expected: Floats, totals: Floats) -> float:
     """Nats to state the partition, minus what it saves on the ties."""
-    count, sizes = group.size, np.bincount(group)
-    cost = gammaln(count + 1) - gammaln(sizes + 1).sum() + np.log(count)
-    cost += gammaln(count) - gammaln(sizes.size) - gammaln(count - sizes.size + 1)
+    num_nodes, group_sizes = group.size, np.bincount(group)
+    partition_cost = gammaln(num_nodes + 1) - gammaln(group_sizes + 1).sum() + np.log(num_nodes)
+    partition_cost += gammaln(num_nodes) - gammaln(group_sizes.size) - gammaln(num_nodes - group_sizes.size + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inside = np.where(found > 0, found * np.log(found / expected), 0.0)
-        rest, other = totals - found, totals - expected
-        between = np.where((rest > 0) & (other > 0), rest * np.log(rest / other), 0.0)
+        inside_gain = np.where(found > 0, found * np.log(found / expected), 0.0)
+        outside_weight, expected_outside = totals - found, totals - expected
+        outside_gain = np.where(
+            (outside_weight > 0) & (expected_outside > 0),
+            outside_weight * np.log(outside_weight / expected_outside),
+            0.0,
+        )
     # fewer ties inside than expected speak against the groups
-    saved = np.where(found >= expected, inside + between, -np.abs(inside + between))
-    return float(cost - saved.sum() / 2)
+    saved_nats = np.where(found >= expected, inside_gain + outside_gain, -np.abs(inside_gain + outside_gain))
+    return float(partition_cost - saved_nats.sum() / 2)

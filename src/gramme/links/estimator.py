@@ -146,8 +146,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """
         check_parameters(parameter_rules(GrammeLinks), self.get_params(deep=False))
         seed = seed_from(self.random_state)
-        for name in [name for name in vars(self) if name.endswith("_") or name in CACHES]:
-            delattr(self, name)
+        for attribute_name in [name for name in vars(self) if name.endswith("_") or name in CACHES]:
+            delattr(self, attribute_name)
         graph = checked(graph)
         with one_thread_below(graph.num_entries):
             return self._learn(graph, {} if examples is None else examples, layers, seed, tell)
@@ -160,45 +160,57 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         seed: int,
         tell: Tell | None,
     ) -> Self:
-        wanted = layers_to_learn(with_edges(graph), layers)
-        named = in_name_order(graph).graph  # chance and ties follow names
-        groups = groups_asked_about(named, wanted)
-        graph = with_edges(named)
-        parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
-        gathered = Gathered.affordable(graph, columns(groups))
-        step = LearningSteps(parts, tell)
-        self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
-        learned: dict[str, LayerExamples] = {}
-        for name in sorted(wanted):
-            with step.within(f"evidence in {name}", parts[name]):
-                if name in given:
-                    evidence = self._evidence(graph, name)
-                    learned[name] = given_examples(graph, name, evidence, *given[name])
+        learned_layers = layers_to_learn(with_edges(graph), layers)
+        ordered_graph = in_name_order(graph).graph  # chance and ties follow names
+        groups_asked = groups_asked_about(ordered_graph, learned_layers)
+        graph = with_edges(ordered_graph)
+        num_parts = {name: 0 if name in given else num_rounds(graph, name) for name in learned_layers}
+        gathered = Gathered.affordable(graph, columns(groups_asked))
+        step = LearningSteps(num_parts, tell)
+        self.graph_, self.layers_, self.gathered_ = graph, learned_layers, gathered
+        examples_by_layer: dict[str, LayerExamples] = {}
+        for layer_name in sorted(learned_layers):
+            with step.within(f"evidence in {layer_name}", num_parts[layer_name]):
+                if layer_name in given:
+                    evidence = self._evidence(graph, layer_name)
+                    examples_by_layer[layer_name] = given_examples(graph, layer_name, evidence, *given[layer_name])
                 else:
-                    learned[name] = set_aside(graph, name, gathered, seed, step, groups.get(name))
-            with step.within(f"all edges of {name}", 1):
-                if name not in given:
-                    learned[name] = with_all_edges(learned[name], self._evidence(graph, name))
-        if all(one.linked.all() for one in learned.values()):
+                    examples_by_layer[layer_name] = set_aside(
+                        graph, layer_name, gathered, seed, step, groups_asked.get(layer_name)
+                    )
+            with step.within(f"all edges of {layer_name}", 1):
+                if layer_name not in given:
+                    examples_by_layer[layer_name] = with_all_edges(
+                        examples_by_layer[layer_name], self._evidence(graph, layer_name)
+                    )
+        if all(layer_examples.linked.all() for layer_examples in examples_by_layer.values()):
             raise DataError(
                 "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
                 "to ask about"
             )
-        with step.within("weighing the evidence", len(wanted) + 1):
-            fitted = fitted_mixtures(learned, seed, step)
-        self.mixtures_ = fitted.mixtures
+        with step.within("weighing the evidence", len(learned_layers) + 1):
+            fitted_by_layer = fitted_mixtures(examples_by_layer, seed, step)
+        self.mixtures_ = fitted_by_layer.mixtures
         self.unseen_scores_: dict[str, sp.csr_array] = {}
-        for name in wanted:
-            folds = fitted.fold_of_pairs(name, learned[name], graph.num_nodes)
-            self.unseen_scores_[name] = self._unseen(name, folds, fitted.by_fold[name])
+        for layer_name in learned_layers:
+            fold_of_pair = fitted_by_layer.fold_of_pairs(layer_name, examples_by_layer[layer_name], graph.num_nodes)
+            self.unseen_scores_[layer_name] = self._unseen(
+                layer_name, fold_of_pair, fitted_by_layer.by_fold[layer_name]
+            )
         self.rates_: dict[str, LinkRates] = {}
-        self.__dict__["_unrated"] = {name: partial(self._link_rates, name, learned[name], fitted) for name in wanted}
-        learned = {name: learned[name] for name in wanted}
-        self.ingredients_ = ingredient_table(learned, self.mixtures_)
-        assumed = f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
-        words = [assumed, *easily_told(graph, wanted, groups)]
-        words += evidence_only(graph, wanted) if layers is None else []
-        self.scores_, self.explanation_ = explanation(learned, fitted.unseen, self.ingredients_, words)
+        self.__dict__["_unrated"] = {
+            name: partial(self._link_rates, name, examples_by_layer[name], fitted_by_layer) for name in learned_layers
+        }
+        examples_by_layer = {name: examples_by_layer[name] for name in learned_layers}
+        self.ingredients_ = ingredient_table(examples_by_layer, self.mixtures_)
+        assumption_sentence = (
+            f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
+        )
+        further_sentences = [assumption_sentence, *easily_told(graph, learned_layers, groups_asked)]
+        further_sentences += evidence_only(graph, learned_layers) if layers is None else []
+        self.scores_, self.explanation_ = explanation(
+            examples_by_layer, fitted_by_layer.unseen, self.ingredients_, further_sentences
+        )
         return self
 
     def predict_proba(self, layer: str, pairs: Any, graph: MultilayerGraph | None = None) -> Floats:
@@ -225,14 +237,16 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         :meth:`predict_proba`.
         """
         mixture = self._mixture(layer)
-        seen = self.graph_
+        visible_graph = self.graph_
         if graph is not None:
-            other = self._other(graph)
+            ordered_graph = self._other(graph)
             # pairs of the fitted graph that were learned from have scores of their own
-            if checksum(other) != checksum(seen) or not same_features(other.features, seen.features):
-                seen = other
-        positions = named_pairs(seen, pairs)
-        return self._scores(self._evidence(seen, layer), mixture, positions)
+            if checksum(ordered_graph) != checksum(visible_graph) or not same_features(
+                ordered_graph.features, visible_graph.features
+            ):
+                visible_graph = ordered_graph
+        pair_positions = named_pairs(visible_graph, pairs)
+        return self._scores(self._evidence(visible_graph, layer), mixture, pair_positions)
 
     def candidates(self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None) -> pd.DataFrame:
         """The unlinked pairs of a layer that are most likely to have, or to get, a link.
@@ -257,9 +271,11 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             probable first.
         """
         self._mixture(layer, top)
-        pairs, scores = self._candidates(layer, node, tell)
-        best = np.argsort(-scores, kind="stable")[:top]
-        return self._table(layer, self._evidence(self.graph_, layer), pairs[best], scores[best], node)
+        candidate_pairs, candidate_scores = self._candidates(layer, node, tell)
+        best_first = np.argsort(-candidate_scores, kind="stable")[:top]
+        return self._table(
+            layer, self._evidence(self.graph_, layer), candidate_pairs[best_first], candidate_scores[best_first], node
+        )
 
     def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:
         """How many of the first :meth:`candidates` are expected to be links, with a 90 % interval.
@@ -292,8 +308,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """The given pairs with probability, score and reason, in the form of :meth:`candidates`."""
         mixture = self._mixture(layer)
         evidence = self._evidence(self.graph_, layer)
-        positions = named_pairs(self.graph_, pairs)
-        return self._table(layer, evidence, positions, self._scores(evidence, mixture, positions))
+        pair_positions = named_pairs(self.graph_, pairs)
+        return self._table(layer, evidence, pair_positions, self._scores(evidence, mixture, pair_positions))
 
     def to_gephi(self, links: pd.DataFrame, path: Any) -> None:
         """Write the graph for Gephi (GEXF), with the candidates as further layers, weighed by their probability.
@@ -306,13 +322,15 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """
         self.check_fitted()
         layers: dict[str, Layer] = dict(self.graph_.layers)
-        for layer, rows in links.groupby("layer", sort=False):
-            name = f"{layer} (candidates)"
-            while name in layers:
-                name += " "
-            ends = named_pairs(self.graph_, rows[["source", "target"]])
-            weight, directed = rows["probability"].to_numpy(), self.graph_.layers[str(layer)].directed
-            layers[name] = EdgeLayer(self.graph_.num_nodes, ends[:, 0], ends[:, 1], weight, directed=directed)
+        for layer, layer_links in links.groupby("layer", sort=False):
+            candidates_name = f"{layer} (candidates)"
+            while candidates_name in layers:
+                candidates_name += " "
+            pair_positions = named_pairs(self.graph_, layer_links[["source", "target"]])
+            link_probability, directed = layer_links["probability"].to_numpy(), self.graph_.layers[str(layer)].directed
+            layers[candidates_name] = EdgeLayer(
+                self.graph_.num_nodes, pair_positions[:, 0], pair_positions[:, 1], link_probability, directed=directed
+            )
         write_files(write_gexf(self.graph_.replace(layers=layers), Path(path)))
 
     def save(self, path: Any) -> None:
@@ -336,91 +354,91 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """The evidence in a graph; where walks lead in the fitted one is found once for all layers."""
         if graph is not self.graph_:
             return Evidence(graph, layer, self.gathered_)
-        walks: dict[str, WalkCloseness] = self.__dict__.setdefault("_walks", {})
-        key = layer if layer in self.gathered_.excluded_layers else ""
-        if key not in walks:
-            walks[key] = self.gathered_.closeness(graph, layer)
-        return Evidence(graph, layer, self.gathered_, walks[key])
+        closeness_by_layer: dict[str, WalkCloseness] = self.__dict__.setdefault("_walks", {})
+        closeness_key = layer if layer in self.gathered_.excluded_layers else ""
+        if closeness_key not in closeness_by_layer:
+            closeness_by_layer[closeness_key] = self.gathered_.closeness(graph, layer)
+        return Evidence(graph, layer, self.gathered_, closeness_by_layer[closeness_key])
 
     def _scores(self, evidence: Evidence, mixture: LayerMixture, pairs: Pairs, tell: Tell | None = None) -> Floats:
-        found = np.zeros(len(pairs))
-        for begin in range(0, len(pairs), _BLOCK):
-            part = slice(begin, begin + _BLOCK)
-            found[part] = mixture.probability(evidence.of(pairs[part]))
+        pair_scores = np.zeros(len(pairs))
+        for block_start in range(0, len(pairs), _BLOCK):
+            block_slice = slice(block_start, block_start + _BLOCK)
+            pair_scores[block_slice] = mixture.probability(evidence.of(pairs[block_slice]))
             if evidence.graph is self.graph_:
-                ends = pairs[part] if evidence.is_directed else np.sort(pairs[part], axis=1)
-                unseen = entries(self.unseen_scores_[evidence.layer], ends)
-                found[part] = np.where(unseen > 0, unseen, found[part])
+                block_pairs = pairs[block_slice] if evidence.is_directed else np.sort(pairs[block_slice], axis=1)
+                unseen_scores = entries(self.unseen_scores_[evidence.layer], block_pairs)
+                pair_scores[block_slice] = np.where(unseen_scores > 0, unseen_scores, pair_scores[block_slice])
             if tell is not None:
-                tell(min(begin + _BLOCK, len(pairs)), len(pairs))
-        return found
+                tell(min(block_start + _BLOCK, len(pairs)), len(pairs))
+        return pair_scores
 
     def _candidates(self, layer: str, node: Any = None, tell: Tell | None = None) -> tuple[Pairs, Floats]:
         """All candidates of a layer, or of a node in it, with their scores."""
-        known: dict[str, tuple[Pairs, Floats]] = self.__dict__.setdefault("_listed", {})
-        if node is None and layer in known:
-            return known[layer]
-        sources = None if node is None else self.graph_.positions([node])
+        listed_by_layer: dict[str, tuple[Pairs, Floats]] = self.__dict__.setdefault("_listed", {})
+        if node is None and layer in listed_by_layer:
+            return listed_by_layer[layer]
+        source_nodes = None if node is None else self.graph_.positions([node])
         with one_thread_below(self.graph_.num_entries):
             evidence = self._evidence(self.graph_, layer)
-            edges = self.graph_.layers[layer]
-            pairs = evidence.candidates(edges.to_scipy(), edges.present, sources)
-            if sources is not None and edges.directed:
-                pairs = pairs[pairs[:, 0] == sources]
-            found = pairs, self._scores(evidence, self.mixtures_[layer], pairs, tell)
+            layer_edges = self.graph_.layers[layer]
+            candidate_pairs = evidence.candidates(layer_edges.to_scipy(), layer_edges.present, source_nodes)
+            if source_nodes is not None and layer_edges.directed:
+                candidate_pairs = candidate_pairs[candidate_pairs[:, 0] == source_nodes]
+            pairs_and_scores = candidate_pairs, self._scores(evidence, self.mixtures_[layer], candidate_pairs, tell)
         if node is None:
-            known[layer] = found
-        return found
+            listed_by_layer[layer] = pairs_and_scores
+        return pairs_and_scores
 
     def _unseen(self, name: str, fold_of_pair: sp.csr_array, mixtures: Sequence[LayerMixture]) -> sp.csr_array:
         """The scores of unlinked pairs that were learned from, by mixtures that have not seen them."""
-        both = fold_of_pair.tocoo()
-        pairs = np.column_stack([both.row, both.col]).astype(np.int64)
-        fresh = entries(self.graph_.layers[name].to_scipy(), pairs) == 0
-        pairs, folds = pairs[fresh], both.data[fresh] - 1
+        fold_entries = fold_of_pair.tocoo()
+        pairs = np.column_stack([fold_entries.row, fold_entries.col]).astype(np.int64)
+        is_unlinked = entries(self.graph_.layers[name].to_scipy(), pairs) == 0
+        pairs, fold_index = pairs[is_unlinked], fold_entries.data[is_unlinked] - 1
         evidence = self._evidence(self.graph_, name)
-        scores = np.zeros(len(pairs))
-        for fold in np.unique(folds):
-            mine = folds == fold
-            scores[mine] = mixtures[fold].probability(evidence.of(pairs[mine]))
-        return sp.csr_array((scores, (pairs[:, 0], pairs[:, 1])), shape=fold_of_pair.shape)
+        unseen_scores = np.zeros(len(pairs))
+        for fold_number in np.unique(fold_index):
+            in_fold = fold_index == fold_number
+            unseen_scores[in_fold] = mixtures[fold_number].probability(evidence.of(pairs[in_fold]))
+        return sp.csr_array((unseen_scores, (pairs[:, 0], pairs[:, 1])), shape=fold_of_pair.shape)
 
     def _rates(self, layer: str) -> LinkRates:
         """From scores to probabilities: found when they are first asked for, since that takes a list of candidates."""
-        unrated = self.__dict__.get("_unrated", {})
-        if (rate := unrated.get(layer)) is not None:
-            self.rates_[layer] = rate()
-            unrated.pop(layer, None)  # another thread may have done the same
+        pending_rates = self.__dict__.get("_unrated", {})
+        if (compute_rates := pending_rates.get(layer)) is not None:
+            self.rates_[layer] = compute_rates()
+            pending_rates.pop(layer, None)  # another thread may have done the same
         return self.rates_[layer]
 
     def _link_rates(self, name: str, examples: LayerExamples, fitted: FittedMixtures) -> LinkRates:
         """From scores to probabilities, by the ranks of edges set aside in lists of candidates."""
-        edges = self.graph_.layers[name]
-        _, scores = self._candidates(name)
+        layer_edges = self.graph_.layers[name]
+        _, candidate_scores = self._candidates(name)
         if examples.lists:
             fold_of_pair = fitted.fold_of_pairs(name, examples, self.graph_.num_nodes)
-            ranks = FoundRanks.of_lists(examples, fitted.by_fold[name], fold_of_pair)
+            found_ranks = FoundRanks.of_lists(examples, fitted.by_fold[name], fold_of_pair)
         else:
-            unseen = fitted.unseen[name][examples.linked]
-            ranks = FoundRanks.of_scores(unseen, scores)
-        nodes = int(edges.present.sum())
-        unlinked = nodes * (nodes - 1) // (1 if edges.directed else 2) - edges.num_edges
-        missing = missing_links(edges.num_edges, self.missing_share, unlinked)
-        return LinkRates.of(ranks, scores, missing, unlinked)
+            linked_scores = fitted.unseen[name][examples.linked]
+            found_ranks = FoundRanks.of_scores(linked_scores, candidate_scores)
+        num_nodes = int(layer_edges.present.sum())
+        num_unlinked = num_nodes * (num_nodes - 1) // (1 if layer_edges.directed else 2) - layer_edges.num_edges
+        num_missing = missing_links(layer_edges.num_edges, self.missing_share, num_unlinked)
+        return LinkRates.of(found_ranks, candidate_scores, num_missing, num_unlinked)
 
     def _table(self, layer: str, evidence: Evidence, pairs: Pairs, scores: Floats, node: Any = None) -> pd.DataFrame:
-        names = self.graph_.nodes
+        node_names = self.graph_.nodes
         if "_network_parts" not in self.__dict__:  # over all layers, so found once
-            first = self._evidence(self.graph_, self.layers_[0])
-            self.__dict__["_network_parts"] = network_parts(first, seed_from(self.random_state))
+            any_evidence = self._evidence(self.graph_, self.layers_[0])
+            self.__dict__["_network_parts"] = network_parts(any_evidence, seed_from(self.random_state))
         if node is not None and len(pairs):
-            place = self.graph_.positions([node])[0]
-            pairs = np.where((pairs[:, 1] == place)[:, None], pairs[:, ::-1], pairs)
+            node_position = self.graph_.positions([node])[0]
+            pairs = np.where((pairs[:, 1] == node_position)[:, None], pairs[:, ::-1], pairs)
         return pd.DataFrame(
             {
                 "layer": np.full(len(pairs), layer, dtype=object),
-                "source": names[pairs[:, 0]].to_numpy().astype(object),
-                "target": names[pairs[:, 1]].to_numpy().astype(object),
+                "source": node_names[pairs[:, 0]].to_numpy().astype(object),
+                "target": node_names[pairs[:, 1]].to_numpy().astype(object),
                 "probability": self._rates(layer).probability(scores),
                 "score": scores,
                 "why": reasons(self.mixtures_[layer], evidence.of(pairs), named_reasons(evidence, pairs)),
@@ -439,9 +457,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         return self.mixtures_[layer]
 
     def _other(self, graph: MultilayerGraph) -> MultilayerGraph:
-        for name in self.graph_.layers:
-            if name not in graph.layers:
-                raise DataError(f"the graph has no layer {name!r}, which the model was fitted on")
+        for layer_name in self.graph_.layers:
+            if layer_name not in graph.layers:
+                raise DataError(f"the graph has no layer {layer_name!r}, which the model was fitted on")
         return in_name_order(with_edges(checked(graph))).graph.select_layers(list(self.graph_.layers))
 
     def check_fitted(self) -> None:
@@ -452,4 +470,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         for layer in [*self.__dict__.get("_unrated", {})]:
             self._rates(layer)
-        return {name: value for name, value in vars(self).items() if name not in CACHES}
+        return {
+            attribute_name: attribute_value
+            for attribute_name, attribute_value in vars(self).items()
+            if attribute_name not in CACHES
+        }

@@ -46,15 +46,15 @@ class Gathered:
     @classmethod
     def affordable(cls, graph: MultilayerGraph, excluded_layers: Iterable[str] = ()) -> Gathered:
         """What a graph of this size allows for."""
-        entries = sum(2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges")
-        return cls(affordable_steps(graph.num_nodes, entries), tuple(excluded_layers))
+        num_entries = sum(2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges")
+        return cls(affordable_steps(graph.num_nodes, num_entries), tuple(excluded_layers))
 
     def closeness(self, graph: MultilayerGraph, layer: str) -> WalkCloseness:
         """Where walks lead over all layers; without the one asked about, if only the others may speak for its pairs."""
         if layer in self.excluded_layers:
-            asked = graph.layers[layer]
-            nothing = asked.with_entries(np.zeros(asked.num_entries, dtype=bool))
-            graph = graph.replace(layers={**graph.layers, layer: nothing})
+            asked_layer = graph.layers[layer]
+            empty_layer = asked_layer.with_entries(np.zeros(asked_layer.num_entries, dtype=bool))
+            graph = graph.replace(layers={**graph.layers, layer: empty_layer})
         return WalkCloseness.of(graph)
 
 
@@ -127,25 +127,25 @@ class LayerMatrices:
     @classmethod
     def of(cls, layers: Mapping[str, Layer], num_nodes: int) -> LayerMatrices:
         """From the layers of a graph."""
-        directed, symmetric, groups = {}, {}, []
-        for name, layer in layers.items():
+        directed, symmetric, group_matrices = {}, {}, []
+        for layer_name, layer in layers.items():
             incidence = layer.incidence()
             if incidence is not None:
-                groups.append(incidence)
+                group_matrices.append(incidence)
                 continue
             matrix = layer.to_scipy()
-            directed[name] = matrix
-            symmetric[name] = sp.csr_array(matrix.maximum(matrix.T)) if layer.directed else matrix
-        beside = sp.hstack(groups, format="csr") if groups else sp.csr_array((num_nodes, 0))
-        return cls(directed, symmetric, sp.csr_array(beside), num_nodes)
+            directed[layer_name] = matrix
+            symmetric[layer_name] = sp.csr_array(matrix.maximum(matrix.T)) if layer.directed else matrix
+        all_groups = sp.hstack(group_matrices, format="csr") if group_matrices else sp.csr_array((num_nodes, 0))
+        return cls(directed, symmetric, sp.csr_array(all_groups), num_nodes)
 
     def summed(self, leave_out: str | None = None) -> sp.csr_array:
         """All symmetric matrices added up, each scaled to a mean weight of 1; without one layer."""
-        total = sp.csr_array((self.num_nodes, self.num_nodes))
-        for name, matrix in self.symmetric.items():
-            if name != leave_out and matrix.nnz:
-                total = sp.csr_array(total + matrix / matrix.data.mean())
-        return total
+        summed_matrix = sp.csr_array((self.num_nodes, self.num_nodes))
+        for layer_name, matrix in self.symmetric.items():
+            if layer_name != leave_out and matrix.nnz:
+                summed_matrix = sp.csr_array(summed_matrix + matrix / matrix.data.mean())
+        return summed_matrix
 
 
 class Evidence:
@@ -175,29 +175,29 @@ class Evidence:
         gathered = gathered or Gathered()
         self.closeness = gathered.closeness(graph, layer) if closeness is None else closeness
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
-        others = self.matrices.summed(leave_out=layer)
-        own, together = self.matrices.symmetric[layer], self.matrices.summed()
+        other_layers = self.matrices.summed(leave_out=layer)
+        own_layer, all_layers = self.matrices.symmetric[layer], self.matrices.summed()
         if layer in gathered.excluded_layers:
-            own, together = sp.csr_array(own.shape), others
-        self.scores = {"own": PathScores(own), "others": PathScores(others), "all": PathScores(together)}
-        self.long_walks = [LongWalks(matrix, gathered.long_walks) for matrix in (together, own)]
+            own_layer, all_layers = sp.csr_array(own_layer.shape), other_layers
+        self.scores = {"own": PathScores(own_layer), "others": PathScores(other_layers), "all": PathScores(all_layers)}
+        self.long_walks = [LongWalks(matrix, gathered.long_walks) for matrix in (all_layers, own_layer)]
         self.features = _unit_features(graph.features)
         self.likely = self._resemblance()
-        sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
-        self.group_log = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.log1p(sizes)))
-        self.group_share = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.maximum(sizes, 1)))
+        group_sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
+        self.group_log = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.log1p(group_sizes)))
+        self.group_share = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.maximum(group_sizes, 1)))
 
     def _resemblance(self) -> dict[str, float]:
         """For every other layer, the log of how much more often its edges are this layer's than by chance."""
-        own = self.matrices.symmetric[self.layer]
-        pairs = max(self.matrices.num_nodes * (self.matrices.num_nodes - 1.0), 1.0)
-        base = (own.nnz + 1) / pairs
-        found = {}
-        for name, matrix in self.matrices.symmetric.items():
-            if name != self.layer and matrix.nnz:
-                shared = (own > 0).multiply(matrix > 0).nnz
-                found[name] = float(np.log((shared + base * 10) / (matrix.nnz + 10) / base))
-        return found
+        own_matrix = self.matrices.symmetric[self.layer]
+        num_pairs = max(self.matrices.num_nodes * (self.matrices.num_nodes - 1.0), 1.0)
+        base_rate = (own_matrix.nnz + 1) / num_pairs
+        log_ratios = {}
+        for layer_name, matrix in self.matrices.symmetric.items():
+            if layer_name != self.layer and matrix.nnz:
+                num_shared = (own_matrix > 0).multiply(matrix > 0).nnz
+                log_ratios[layer_name] = float(np.log((num_shared + base_rate * 10) / (matrix.nnz + 10) / base_rate))
+        return log_ratios
 
     def of(self, pairs: Pairs) -> Floats:
         """The evidence for each pair of positions, shape (pairs, columns), in the order of :func:`column_names`.
@@ -207,25 +207,32 @@ class Evidence:
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         if not self.is_directed:
             pairs = np.sort(pairs, axis=1)
-        found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
-        walks = np.column_stack([*(one.of(pairs) for one in self.long_walks), self.closeness.of_pairs(pairs)])
-        plain = dict(zip(WALKS, walks.T, strict=True)) | {
+        path_columns = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
+        walk_columns = np.column_stack(
+            [*(long_walks.of(pairs) for long_walks in self.long_walks), self.closeness.of_pairs(pairs)]
+        )
+        plain_columns = dict(zip(WALKS, walk_columns.T, strict=True)) | {
             "repeated": self._repeated(pairs, dict.fromkeys(self.likely, 1.0)),
             "repeated_likely": self._repeated(pairs, self.likely),
             "groups": row_products(self.group_log, pairs),
             "group_shares": row_products(self.group_share, pairs),
         }
         if self.is_directed:
-            matrix, back = self.matrices.directed[self.layer], pairs[:, ::-1]
-            plain["answered"] = (entries(matrix, back) > 0).astype(np.float64)
-            plain["repeated_answered"] = self._repeated(back, dict.fromkeys(self.likely, 1.0))
-            plain["sends"] = np.log1p(np.diff(matrix.indptr))[pairs[:, 0]]
-            plain["receives"] = np.log1p(np.bincount(matrix.indices, minlength=len(self.graph.nodes)))[pairs[:, 1]]
+            matrix, reversed_pairs = self.matrices.directed[self.layer], pairs[:, ::-1]
+            plain_columns["answered"] = (entries(matrix, reversed_pairs) > 0).astype(np.float64)
+            plain_columns["repeated_answered"] = self._repeated(reversed_pairs, dict.fromkeys(self.likely, 1.0))
+            plain_columns["sends"] = np.log1p(np.diff(matrix.indptr))[pairs[:, 0]]
+            plain_columns["receives"] = np.log1p(np.bincount(matrix.indices, minlength=len(self.graph.nodes)))[
+                pairs[:, 1]
+            ]
         if self.features is not None:
-            alike = row_products(self.features, pairs)
-            plain |= {"attributes": alike, "attributes_far": np.sqrt(2.0 - 2.0 * np.clip(alike, -1.0, 1.0))}
-        nothing = np.zeros(len(pairs))
-        return np.column_stack([*found, *(plain.get(name, nothing) for name in PLAIN)])
+            cosine_similarity = row_products(self.features, pairs)
+            plain_columns |= {
+                "attributes": cosine_similarity,
+                "attributes_far": np.sqrt(2.0 - 2.0 * np.clip(cosine_similarity, -1.0, 1.0)),
+            }
+        no_evidence = np.zeros(len(pairs))
+        return np.column_stack([*path_columns, *(plain_columns.get(column_name, no_evidence) for column_name in PLAIN)])
 
     def candidates(
         self, known: sp.csr_array, present: NDArray[np.bool_], sources: NDArray[np.int64] | None = None
@@ -234,31 +241,33 @@ class Evidence:
         pairs = candidate_pairs(
             self.scores["all"].adjacency, self.matrices.groups, known, directed=self.is_directed, sources=sources
         )
-        fresh: Pairs = pairs[present[pairs].all(axis=1)]
-        return fresh
+        present_pairs: Pairs = pairs[present[pairs].all(axis=1)]
+        return present_pairs
 
     def linked_in(self, pairs: Pairs) -> list[str]:
         """For each pair the names of the other layers that link it."""
-        found: list[list[str]] = [[] for _ in range(len(pairs))]
-        seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
-        for name in self.likely:
-            for place in np.flatnonzero(entries(seen[name], pairs)):
-                found[place].append(name)
-        return [named(names) for names in found]
+        linking_layers: list[list[str]] = [[] for _ in range(len(pairs))]
+        layer_matrices = self.matrices.directed if self.is_directed else self.matrices.symmetric
+        for layer_name in self.likely:
+            for pair_index in np.flatnonzero(entries(layer_matrices[layer_name], pairs)):
+                linking_layers[pair_index].append(layer_name)
+        return [named(layer_names) for layer_names in linking_layers]
 
     def _repeated(self, pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-        total = np.zeros(len(pairs))
+        summed_weight = np.zeros(len(pairs))
         # as the other layer has it: one with a direction speaks for that direction, if there is one to ask about
-        seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
-        for name, weight in weights.items():
-            total += weight * (entries(seen[name], pairs) > 0)
-        return total
+        layer_matrices = self.matrices.directed if self.is_directed else self.matrices.symmetric
+        for layer_name, layer_weight in weights.items():
+            summed_weight += layer_weight * (entries(layer_matrices[layer_name], pairs) > 0)
+        return summed_weight
 
 
 def _scaled_groups(groups: sp.csr_array, scale: NDArray[Any]) -> sp.csr_array:
-    there = groups.copy()
-    there.data = np.ones_like(there.data)
-    return sp.csr_array(there @ sp.diags_array(scale)) if there.shape[1] else there
+    membership_pattern = groups.copy()
+    membership_pattern.data = np.ones_like(membership_pattern.data)
+    return (
+        sp.csr_array(membership_pattern @ sp.diags_array(scale)) if membership_pattern.shape[1] else membership_pattern
+    )
 
 
 def _unit_features(features: Any) -> Any:
@@ -274,10 +283,10 @@ def named(layers: list[str]) -> str:
     >>> named(["advice", "friend"]), named(["a", "b", "c", "d", "e"])
     ('advice, friend', 'a, b, c and 2 other layers')
     """
-    more = len(layers) - 3
-    if more <= 1:
+    num_more = len(layers) - 3
+    if num_more <= 1:
         return ", ".join(layers)
-    return f"{', '.join(layers[:3])} and {more} other layers"
+    return f"{', '.join(layers[:3])} and {num_more} other layers"
 
 
 CANDIDATES_PER_NODE = 60
@@ -296,37 +305,43 @@ def candidate_pairs(
     ``adjacency`` holds all layers of edges together, symmetric; ``groups`` who is in which group. If ``directed``, both
     orders of a pair are asked about. ``sources`` are the nodes whose candidates are wanted, all if not given.
     """
-    nodes = adjacency.shape[0]
-    starts = np.arange(nodes) if sources is None else sources
-    each = max(5, min(CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS // max(starts.size, 1)))
+    num_nodes = adjacency.shape[0]
+    source_nodes = np.arange(num_nodes) if sources is None else sources
+    num_per_node = max(5, min(CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS // max(source_nodes.size, 1)))
     if sources is not None:
-        each = min(nodes, 50 * CANDIDATES_PER_NODE)
+        num_per_node = min(num_nodes, 50 * CANDIDATES_PER_NODE)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
-    by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
-    index = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
-    nearest = _nearest(*index, adjacency.data.astype(np.float64), by_root, starts.astype(np.int64), min(each, nodes))
-    pairs = np.concatenate([nearest, _in_small_groups(groups, starts)])
+    by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(num_nodes), where=strength > 0)
+    csr_index = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    nearest_pairs = _nearest(
+        *csr_index,
+        adjacency.data.astype(np.float64),
+        by_root,
+        source_nodes.astype(np.int64),
+        min(num_per_node, num_nodes),
+    )
+    pairs = np.concatenate([nearest_pairs, _in_small_groups(groups, source_nodes)])
     if directed:
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
     else:
         pairs = np.sort(pairs, axis=1)
     pairs = np.unique(pairs, axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    fresh: Pairs = pairs[entries(known, pairs) == 0]
-    return fresh
+    unlinked_pairs: Pairs = pairs[entries(known, pairs) == 0]
+    return unlinked_pairs
 
 
 def _in_small_groups(groups: sp.csr_array, starts: Ints) -> Pairs:
     if not groups.nnz:
         return np.zeros((0, 2), dtype=np.int64)
-    sizes = np.bincount(groups.indices, minlength=groups.shape[1])
-    small = sp.csr_array(groups[:, np.flatnonzero((sizes > 1) & (sizes <= MAX_GROUP_MEMBERS))])
-    shared = (small[starts] @ small.T).tocoo()
-    pairs = np.column_stack([starts[shared.row], shared.col]).astype(np.int64)
+    group_sizes = np.bincount(groups.indices, minlength=groups.shape[1])
+    small_groups = sp.csr_array(groups[:, np.flatnonzero((group_sizes > 1) & (group_sizes <= MAX_GROUP_MEMBERS))])
+    num_shared = (small_groups[starts] @ small_groups.T).tocoo()
+    pairs = np.column_stack([starts[num_shared.row], num_shared.col]).astype(np.int64)
     if len(pairs) <= MAX_CANDIDATE_PAIRS:
         return pairs
-    best = np.argsort(-shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
-    return pairs[best]
+    best_first = np.argsort(-num_shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
+    return pairs[best_first]
 
 
 @compiled
@@ -336,49 +351,49 @@ def _nearest(starts: Ints, others: Ints, weights: Floats, by_root: Floats, sourc
     Paths go through the first 2,000 neighbours of a node in the order of nodes, so that a hub does not cost the square
     of its edges.
     """
-    nodes = starts.size - 1
-    ends = np.minimum(starts[1:], starts[:-1] + 2000)
-    two, score = np.zeros(nodes), np.zeros(nodes)
-    middle, reached = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
-    found = np.empty((sources.size * most, 2), dtype=np.int64)
-    count = 0
+    num_nodes = starts.size - 1
+    row_ends = np.minimum(starts[1:], starts[:-1] + 2000)
+    two_steps, path_scores = np.zeros(num_nodes), np.zeros(num_nodes)
+    nodes_two_away, nodes_near = np.empty(num_nodes, dtype=np.int64), np.empty(num_nodes, dtype=np.int64)
+    nearest_pairs = np.empty((sources.size * most, 2), dtype=np.int64)
+    num_pairs = 0
     for source in sources:
-        num_middle, num_reached, room = 0, 0, most
-        for place in range(starts[source], ends[source]):
-            u = others[place]
-            step = weights[place] * by_root[u]
-            for inner in range(starts[u], ends[u]):
-                v = others[inner]
+        num_middle, num_reached, num_left = 0, 0, most
+        for entry_index in range(starts[source], row_ends[source]):
+            u = others[entry_index]
+            step_weight = weights[entry_index] * by_root[u]
+            for inner_index in range(starts[u], row_ends[u]):
+                v = others[inner_index]
                 if v != source:
-                    if two[v] == 0.0:
-                        middle[num_middle] = v
+                    if two_steps[v] == 0.0:
+                        nodes_two_away[num_middle] = v
                         num_middle += 1
-                    two[v] += step * weights[inner] * by_root[v]
-        for place in range(num_middle):
-            v = middle[place]
-            if score[v] == 0.0:
-                reached[num_reached] = v
+                    two_steps[v] += step_weight * weights[inner_index] * by_root[v]
+        for entry_index in range(num_middle):
+            v = nodes_two_away[entry_index]
+            if path_scores[v] == 0.0:
+                nodes_near[num_reached] = v
                 num_reached += 1
-            score[v] += two[v]
-            for inner in range(starts[v], ends[v]):
-                w = others[inner]
-                if score[w] == 0.0:
-                    reached[num_reached] = w
+            path_scores[v] += two_steps[v]
+            for inner_index in range(starts[v], row_ends[v]):
+                w = others[inner_index]
+                if path_scores[w] == 0.0:
+                    nodes_near[num_reached] = w
                     num_reached += 1
-                score[w] += two[v] * weights[inner] * by_root[w]
-            two[v] = 0.0
-        score[source] = 0.0
-        nodes_reached = reached[:num_reached]
-        least = 0.0
+                path_scores[w] += two_steps[v] * weights[inner_index] * by_root[w]
+            two_steps[v] = 0.0
+        path_scores[source] = 0.0
+        nodes_reached = nodes_near[:num_reached]
+        least_score = 0.0
         if num_reached > most:
-            least = np.partition(score[nodes_reached], num_reached - most)[num_reached - most]
-        for w in nodes_reached[score[nodes_reached] > least]:
-            found[count] = source, w
-            count += 1
-            room -= 1
-        if least > 0.0:  # of equal ones the first in the order of nodes
-            for w in np.sort(nodes_reached[score[nodes_reached] == least])[:room]:
-                found[count] = source, w
-                count += 1
-        score[reached[:num_reached]] = 0.0
-    return found[:count]
+            least_score = np.partition(path_scores[nodes_reached], num_reached - most)[num_reached - most]
+        for w in nodes_reached[path_scores[nodes_reached] > least_score]:
+            nearest_pairs[num_pairs] = source, w
+            num_pairs += 1
+            num_left -= 1
+        if least_score > 0.0:  # of equal ones the first in the order of nodes
+            for w in np.sort(nodes_reached[path_scores[nodes_reached] == least_score])[:num_left]:
+                nearest_pairs[num_pairs] = source, w
+                num_pairs += 1
+        path_scores[nodes_near[:num_reached]] = 0.0
+    return nearest_pairs[:num_pairs]

@@ -63,9 +63,9 @@ class ExpectedLinks(NamedTuple):
         """
         if self.shown == 1:
             return f"this pair is a link with a probability of about {self.count:.0%}"
-        about = f"{self.count:.0f}" if self.count >= 1 or self.high > 1 else "none"
-        spread = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
-        return f"of these {self.shown:,} pairs expect about {about} ({spread}) to be links"
+        count_text = f"{self.count:.0f}" if self.count >= 1 or self.high > 1 else "none"
+        interval_text = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        return f"of these {self.shown:,} pairs expect about {count_text} ({interval_text}) to be links"
 
 
 @dataclass(frozen=True)
@@ -85,27 +85,27 @@ class FoundRanks:
         It is that of edges set aside, carried on to the whole graph: more visible edges tell more, as the step from the
         thinner graphs shows.
         """
-        found = np.searchsorted(self.ranks, depth, side="right").astype(np.float64)
+        num_found = np.searchsorted(self.ranks, depth, side="right").astype(np.float64)
         if self.thinner_ranks is not None:
-            fewer = np.searchsorted(self.thinner_ranks, depth, side="right")
+            num_found_thinner = np.searchsorted(self.thinner_ranks, depth, side="right")
             # five edges that are taken to be found alike keep few edges found from telling a great change; half of the
             # growth is carried on, since mixtures know the graphs they were fitted on best
-            found *= ((found + 5.0) / (fewer + 5.0)) ** (0.5 * self.growth)
-        share: Floats = found / max(self.set_aside, 1)
-        return np.minimum(np.maximum.accumulate(share), 1.0)
+            num_found *= ((num_found + 5.0) / (num_found_thinner + 5.0)) ** (0.5 * self.growth)
+        share_found: Floats = num_found / max(self.set_aside, 1)
+        return np.minimum(np.maximum.accumulate(share_found), 1.0)
 
     def told_apart(self, depth: Floats) -> Floats:
         """Those of the depths between which eight edges were found, and the last.
 
         Fewer would make the top of a list look too good.
         """
-        found = np.searchsorted(self.ranks, depth, side="right")
-        kept, before = [], 0
-        for place, count in enumerate(found):
-            if count - before >= 8 or place == len(found) - 1:
-                kept.append(place)
-                before = count
-        return depth[kept]
+        num_found = np.searchsorted(self.ranks, depth, side="right")
+        kept_index, num_before = [], 0
+        for depth_index, num_at_depth in enumerate(num_found):
+            if num_at_depth - num_before >= 8 or depth_index == len(num_found) - 1:
+                kept_index.append(depth_index)
+                num_before = num_at_depth
+        return depth[kept_index]
 
     @classmethod
     def of_lists(
@@ -115,26 +115,28 @@ class FoundRanks:
 
         There is a mixture for each fold, fitted without it; ``fold_of_pair`` has the fold of each example, plus one.
         """
-        ranks, thinner = [np.zeros(0)], [np.zeros(0)]
-        for listed in examples.lists:
-            ranks += _ranks_in(listed, mixtures, fold_of_pair)
-            if listed.thinner is not None:
-                thinner += _ranks_in(listed.thinner, mixtures, fold_of_pair)
-        shares = np.mean([listed.visible_shares for listed in examples.lists], axis=0)
+        edge_ranks, thinner_ranks = [np.zeros(0)], [np.zeros(0)]
+        for candidate_list in examples.lists:
+            edge_ranks += _ranks_in(candidate_list, mixtures, fold_of_pair)
+            if candidate_list.thinner is not None:
+                thinner_ranks += _ranks_in(candidate_list.thinner, mixtures, fold_of_pair)
+        mean_shares = np.mean([listed.visible_shares for listed in examples.lists], axis=0)
         # recall grows as a power of the share of edges that are visible
-        growth = float(np.log(1 / shares[0]) / np.log(shares[0] / shares[1])) if shares[1] else 0.0
+        growth_ratio = (
+            float(np.log(1 / mean_shares[0]) / np.log(mean_shares[0] / mean_shares[1])) if mean_shares[1] else 0.0
+        )
         return cls(
-            np.sort(np.concatenate(ranks)),
+            np.sort(np.concatenate(edge_ranks)),
             sum(listed.set_aside for listed in examples.lists),
-            np.sort(np.concatenate(thinner)),
-            growth,
+            np.sort(np.concatenate(thinner_ranks)),
+            growth_ratio,
         )
 
     @classmethod
     def of_scores(cls, linked: Floats, candidates: Floats) -> FoundRanks:
         """From the scores of pairs known to be links, and those of the candidates they compete with."""
-        against = np.sort(candidates)
-        return cls(np.sort(len(against) - np.searchsorted(against, linked) + 1.0), len(linked))
+        sorted_scores = np.sort(candidates)
+        return cls(np.sort(len(sorted_scores) - np.searchsorted(sorted_scores, linked) + 1.0), len(linked))
 
 
 def _ranks_in(listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array) -> list[Floats]:
@@ -143,21 +145,24 @@ def _ranks_in(listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_p
     Unlinked pairs that were learned from may be the very links that are missing; a mixture that has seen them as
     unlinked would put them down. One that was not learned from is judged by the mixture of the edge.
     """
-    folds = entries(fold_of_pairs, listed.pairs).astype(np.int64) - 1
-    rows = listed.rows.astype(np.float64)
-    unlinked = ~listed.linked
-    found = []
-    for fold in np.unique(folds[listed.linked & (folds >= 0)]):
-        odds = mixtures[fold].mixed(rows[unlinked])
-        for other in np.unique(folds[unlinked & (folds >= 0)]):
-            seen_without = folds[unlinked] == other
-            odds[seen_without] = mixtures[other].mixed(rows[unlinked][seen_without])
-        against = np.sort(odds)
-        own = mixtures[fold].mixed(rows[listed.linked & (folds == fold)])
+    fold_index = entries(fold_of_pairs, listed.pairs).astype(np.int64) - 1
+    evidence_rows = listed.rows.astype(np.float64)
+    is_unlinked = ~listed.linked
+    edge_ranks = []
+    for fold_number in np.unique(fold_index[listed.linked & (fold_index >= 0)]):
+        unlinked_odds = mixtures[fold_number].mixed(evidence_rows[is_unlinked])
+        for other_fold in np.unique(fold_index[is_unlinked & (fold_index >= 0)]):
+            seen_without = fold_index[is_unlinked] == other_fold
+            unlinked_odds[seen_without] = mixtures[other_fold].mixed(evidence_rows[is_unlinked][seen_without])
+        sorted_odds = np.sort(unlinked_odds)
+        edge_odds = mixtures[fold_number].mixed(evidence_rows[listed.linked & (fold_index == fold_number)])
         # of those with the same score, half are ahead
-        ahead = len(against) - (np.searchsorted(against, own, "left") + np.searchsorted(against, own, "right")) / 2
-        found.append(1.0 + ahead / listed.sampled_share)
-    return found
+        num_ahead = (
+            len(sorted_odds)
+            - (np.searchsorted(sorted_odds, edge_odds, "left") + np.searchsorted(sorted_odds, edge_odds, "right")) / 2
+        )
+        edge_ranks.append(1.0 + num_ahead / listed.sampled_share)
+    return edge_ranks
 
 
 def missing_links(num_edges: int, missing_share: float, num_unlinked: int) -> float:
@@ -184,46 +189,57 @@ class LinkRates:
 
         ``missing`` links are taken to be missing among the ``num_unlinked`` pairs of the layer without an edge.
         """
-        odds = np.sort(log_odds_of(scores))[::-1]
+        sorted_odds = np.sort(log_odds_of(scores))[::-1]
         # evenly spaced in their logarithm, from the first to the last candidate
-        spaced = np.geomspace(1, len(odds), int(np.ceil(8 * np.log(len(odds)))) + 1) if len(odds) else np.zeros(0)
-        depth = ranks.told_apart(np.unique(np.round(spaced)))
+        spaced_ranks = (
+            np.geomspace(1, len(sorted_odds), int(np.ceil(8 * np.log(len(sorted_odds)))) + 1)
+            if len(sorted_odds)
+            else np.zeros(0)
+        )
+        depth = ranks.told_apart(np.unique(np.round(spaced_ranks)))
         found_share = ranks.found_share(depth)
         # Missing links would stand in the list as edges set aside do, one at each place: if half of all edges have a
         # rank of at most 10, half of what is missing is among the first 10 candidates, so that it cannot be more than
         # 10, or 20 links in all, but for chance.
-        seen = found_share > 0
-        room = depth[seen] + 2 * np.sqrt(depth[seen]) + 2
-        missing = min(missing, float((room / found_share[seen]).min(initial=np.inf)))
-        found = np.minimum(missing * found_share, depth)
+        has_found = found_share > 0
+        most_found = depth[has_found] + 2 * np.sqrt(depth[has_found]) + 2
+        missing = min(missing, float((most_found / found_share[has_found]).min(initial=np.inf)))
+        links_by_depth = np.minimum(missing * found_share, depth)
         # what is missing beyond the candidates is spread over all other pairs
-        beyond = max(missing - (found[-1] if len(found) else 0.0), 0.5)
-        others = max(num_unlinked - len(odds), 1)
-        pairs = np.diff(depth, prepend=0.0)
-        links = np.diff(found, prepend=0.0)
+        links_beyond = max(missing - (links_by_depth[-1] if len(links_by_depth) else 0.0), 0.5)
+        num_other_pairs = max(num_unlinked - len(sorted_odds), 1)
+        pairs_in_step = np.diff(depth, prepend=0.0)
+        links_in_step = np.diff(links_by_depth, prepend=0.0)
         # half a link in all keeps a list in which none was found from being called hopeless
-        links = links + 0.5 * pairs / max(depth[-1] if len(depth) else 1.0, 1.0)
-        share = links / np.maximum(pairs, 1.0)
-        if len(share):
-            share = isotonic_regression(share, sample_weight=pairs, increasing=False)
-        rate = logit(np.clip(share, 1e-9, 0.97))  # no pair is called more probable
-        middle = np.maximum((depth + np.concatenate([[0.0], depth[:-1]])) / 2 - 0.5, 0.0)
-        where = np.interp(middle, np.arange(len(odds)), odds) if len(odds) else np.zeros(0)
-        last = where[-1] if len(where) else 0.0
-        bottom = min(float(logit(np.clip(beyond / others, 1e-9, 0.5))), rate[-1] if len(rate) else np.inf)
-        where = np.concatenate([where, [last - 3.0]])
-        rate = np.concatenate([rate, [bottom]])
-        order = np.argsort(where, kind="stable")
-        where, kept = np.unique(where[order], return_index=True)
-        return cls(where, np.maximum.accumulate(rate[order][kept]), missing, ranks.set_aside)
+        links_in_step = links_in_step + 0.5 * pairs_in_step / max(depth[-1] if len(depth) else 1.0, 1.0)
+        link_share = links_in_step / np.maximum(pairs_in_step, 1.0)
+        if len(link_share):
+            link_share = isotonic_regression(link_share, sample_weight=pairs_in_step, increasing=False)
+        rate_odds = logit(np.clip(link_share, 1e-9, 0.97))  # no pair is called more probable
+        middle_rank = np.maximum((depth + np.concatenate([[0.0], depth[:-1]])) / 2 - 0.5, 0.0)
+        knot_odds = (
+            np.interp(middle_rank, np.arange(len(sorted_odds)), sorted_odds) if len(sorted_odds) else np.zeros(0)
+        )
+        last_odds = knot_odds[-1] if len(knot_odds) else 0.0
+        bottom_odds = min(
+            float(logit(np.clip(links_beyond / num_other_pairs, 1e-9, 0.5))),
+            rate_odds[-1] if len(rate_odds) else np.inf,
+        )
+        knot_odds = np.concatenate([knot_odds, [last_odds - 3.0]])
+        rate_odds = np.concatenate([rate_odds, [bottom_odds]])
+        knot_order = np.argsort(knot_odds, kind="stable")
+        knot_odds, kept_knots = np.unique(knot_odds[knot_order], return_index=True)
+        return cls(knot_odds, np.maximum.accumulate(rate_odds[knot_order][kept_knots]), missing, ranks.set_aside)
 
     def probability(self, scores: Floats) -> Floats:
         """The chance that a pair of a score is a link; in the order of the scores."""
-        odds = log_odds_of(scores)
-        below = np.minimum(odds - self.log_odds[0], 0.0)
+        score_odds = log_odds_of(scores)
+        odds_below = np.minimum(score_odds - self.log_odds[0], 0.0)
         # the last term keeps pairs of equal probability in the order of their scores
-        found: Floats = expit(np.interp(odds, self.log_odds, self.rate) + below + 1e-3 * odds)
-        return found
+        link_probability: Floats = expit(
+            np.interp(score_odds, self.log_odds, self.rate) + odds_below + 1e-3 * score_odds
+        )
+        return link_probability
 
     def expected(self, probabilities: Floats, level: float = 0.9) -> ExpectedLinks:
         """How many of some pairs are links, from their probabilities.
@@ -231,32 +247,32 @@ class LinkRates:
         Three things make the number uncertain: chance of each pair, the few edges the rates were learned from, and the
         step from the graph without a part to the whole one.
         """
-        shown, mean = len(probabilities), float(probabilities.sum())
-        if not shown:
+        num_shown, expected_count = len(probabilities), float(probabilities.sum())
+        if not num_shown:
             return ExpectedLinks(0.0, 0, 0, 0)
         by_chance = float((probabilities * (1 - probabilities)).sum())
-        found = max(mean * self.set_aside / max(self.missing, 1e-9), 1.0)
-        learned = mean**2 * (1 / found + TRANSFER_ERROR**2) * (1 - mean / shown)
-        learned += (LEAST_ERROR * mean) ** 2
-        low, high = _count_interval(mean, by_chance, learned, shown, level)
-        return ExpectedLinks(mean, low, high, shown)
+        num_found = max(expected_count * self.set_aside / max(self.missing, 1e-9), 1.0)
+        learned_variance = expected_count**2 * (1 / num_found + TRANSFER_ERROR**2) * (1 - expected_count / num_shown)
+        learned_variance += (LEAST_ERROR * expected_count) ** 2
+        low, high = _count_interval(expected_count, by_chance, learned_variance, num_shown, level)
+        return ExpectedLinks(expected_count, low, high, num_shown)
 
 
 def _count_interval(mean: float, by_chance: float, learned: float, shown: int, level: float) -> tuple[int, int]:
     """Quantiles of a count from 0 to ``shown``: the beta-binomial one of that mean and variance."""
     from scipy.stats import betabinom, binom
 
-    share = float(np.clip(mean / shown, 1e-6, 1 - 1e-6))
-    plain = shown * share * (1 - share)
-    tail = (1 - level) / 2
+    mean_share = float(np.clip(mean / shown, 1e-6, 1 - 1e-6))
+    binomial_variance = shown * mean_share * (1 - mean_share)
+    tail_share = (1 - level) / 2
     if shown == 1:
-        return (0, 1) if tail < share < 1 - tail else (int(share > 0.5),) * 2
-    overlap = ((by_chance + learned) / plain - 1) / (shown - 1)
-    if overlap <= 1e-6:
-        return int(binom.ppf(tail, shown, share)), int(binom.ppf(1 - tail, shown, share))
-    strength = 1 / min(overlap, 0.9) - 1
-    spread = betabinom(shown, share * strength, (1 - share) * strength)
-    return int(spread.ppf(tail)), int(spread.ppf(1 - tail))
+        return (0, 1) if tail_share < mean_share < 1 - tail_share else (int(mean_share > 0.5),) * 2
+    pair_correlation = ((by_chance + learned) / binomial_variance - 1) / (shown - 1)
+    if pair_correlation <= 1e-6:
+        return int(binom.ppf(tail_share, shown, mean_share)), int(binom.ppf(1 - tail_share, shown, mean_share))
+    beta_strength = 1 / min(pair_correlation, 0.9) - 1
+    count_distribution = betabinom(shown, mean_share * beta_strength, (1 - mean_share) * beta_strength)
+    return int(count_distribution.ppf(tail_share)), int(count_distribution.ppf(1 - tail_share))
 
 
 def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
@@ -265,11 +281,16 @@ def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
     >>> expected_in_all([ExpectedLinks(4.0, 1, 7, 10), ExpectedLinks(5.0, 1, 9, 10)])
     ExpectedLinks(count=9.0, low=4, high=14, shown=20)
     """
-    count = sum(one.count for one in counts)
-    below = float(np.sqrt(sum((one.count - one.low) ** 2 for one in counts)))
-    above = float(np.sqrt(sum((one.high - one.count) ** 2 for one in counts)))
-    shown = sum(one.shown for one in counts)
-    return ExpectedLinks(count, max(int(np.floor(count - below)), 0), min(int(np.ceil(count + above)), shown), shown)
+    total_count = sum(layer_count.count for layer_count in counts)
+    error_below = float(np.sqrt(sum((layer_count.count - layer_count.low) ** 2 for layer_count in counts)))
+    error_above = float(np.sqrt(sum((layer_count.high - layer_count.count) ** 2 for layer_count in counts)))
+    total_shown = sum(layer_count.shown for layer_count in counts)
+    return ExpectedLinks(
+        total_count,
+        max(int(np.floor(total_count - error_below)), 0),
+        min(int(np.ceil(total_count + error_above)), total_shown),
+        total_shown,
+    )
 
 
 def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
@@ -278,13 +299,15 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
     ``links`` is as from :meth:`~gramme.GrammeLinks.candidates`, of one layer or several.
     """
     counts = {
-        str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
-        for layer, rows in links.groupby("layer", sort=False)
+        str(layer): model.expected_of(str(layer), layer_links["score"].to_numpy())
+        for layer, layer_links in links.groupby("layer", sort=False)
     }
-    found: list[dict[str, Any]] = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
+    count_rows: list[dict[str, Any]] = [
+        {"layer": layer} | layer_count._asdict() for layer, layer_count in counts.items()
+    ]
     if len(counts) > 1:
-        found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
-    return found
+        count_rows.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
+    return count_rows
 
 
 def expected_sentences(expected: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -43,9 +43,9 @@ def fitted_trees(rows: Floats, linked: Linked, seed: int) -> BoostedTrees:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     if len(linked) > MAX_TREE_EXAMPLES:
-        drawn = np.random.default_rng(seed).permutation(len(linked))[:MAX_TREE_EXAMPLES]
-        rows, linked = rows[drawn], linked[drawn]
-    model = HistGradientBoostingClassifier(
+        drawn_rows = np.random.default_rng(seed).permutation(len(linked))[:MAX_TREE_EXAMPLES]
+        rows, linked = rows[drawn_rows], linked[drawn_rows]
+    tree_model = HistGradientBoostingClassifier(
         max_iter=NUM_TREES,
         learning_rate=0.04,
         max_leaf_nodes=8,
@@ -57,8 +57,8 @@ def fitted_trees(rows: Floats, linked: Linked, seed: int) -> BoostedTrees:
     )
     # threads that wait for each other take longer on a busy machine
     with thread_pools().limit(limits=1):
-        model.fit(rows, linked)
-    return BoostedTrees._of(model, rows.shape[1], Target(linked.astype(np.int64), 2), np.arange(2))
+        tree_model.fit(rows, linked)
+    return BoostedTrees._of(tree_model, rows.shape[1], Target(linked.astype(np.int64), 2), np.arange(2))
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Line:
 
     def log_odds(self, rows: Floats) -> Floats:
         """The log-odds of a link for each row."""
-        found: Floats = ((rows - self.mean) / self.scale) @ self.weight + self.offset
-        return found
+        row_odds: Floats = ((rows - self.mean) / self.scale) @ self.weight + self.offset
+        return row_odds
 
 
 Part = Line | BoostedTrees
@@ -89,8 +89,8 @@ Part = Line | BoostedTrees
 
 def part_log_odds(part: Part, rows: Floats) -> Floats:
     """The log-odds of a link by one part of a mixture, none beyond 30."""
-    odds = part.scores(rows)[:, 0] if isinstance(part, BoostedTrees) else part.log_odds(rows)
-    return np.clip(odds, -30.0, 30.0)
+    part_odds = part.scores(rows)[:, 0] if isinstance(part, BoostedTrees) else part.log_odds(rows)
+    return np.clip(part_odds, -30.0, 30.0)
 
 
 @dataclass
@@ -115,20 +115,20 @@ class LayerMixture:
         """
         if self.typical is None:
             return np.zeros((len(rows), len(kinds)))
-        whole, nothing = self.mixed(rows), self.mixed(self.typical[None])
-        found = np.empty((len(rows), len(kinds)))
-        for place, mine in enumerate(kinds):
-            lost = whole - self.mixed(np.where(mine, self.typical, rows))
-            gained = self.mixed(np.where(mine, rows, self.typical)) - nothing
-            found[:, place] = (lost + gained) / 2
-        return found
+        full_odds, typical_odds = self.mixed(rows), self.mixed(self.typical[None])
+        added_odds = np.empty((len(rows), len(kinds)))
+        for kind_index, kind_columns in enumerate(kinds):
+            lost_odds = full_odds - self.mixed(np.where(kind_columns, self.typical, rows))
+            gained_odds = self.mixed(np.where(kind_columns, rows, self.typical)) - typical_odds
+            added_odds[:, kind_index] = (lost_odds + gained_odds) / 2
+        return added_odds
 
     def mixed(self, rows: Floats) -> Floats:
         """The log-odds of the mixture before calibration."""
-        odds = np.zeros(len(rows))
-        for name, part in self.parts.items():
-            odds += self.weights[name] * part_log_odds(part, rows)
-        return odds
+        mixed_odds = np.zeros(len(rows))
+        for part_name, part in self.parts.items():
+            mixed_odds += self.weights[part_name] * part_log_odds(part, rows)
+        return mixed_odds
 
 
 @dataclass(frozen=True)
@@ -163,26 +163,26 @@ class LayerExamples:
     @property
     def compared(self) -> Ints:
         """Unlinked examples, evenly drawn, whose evidence is also gathered in the graph with all edges."""
-        unlinked = np.flatnonzero(~self.linked & self.judged)
-        some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), MAX_COMPARED)).astype(int)
-        chosen: Ints = unlinked[some]
-        return chosen
+        unlinked_index = np.flatnonzero(~self.linked & self.judged)
+        even_places = np.linspace(0, len(unlinked_index) - 1, min(len(unlinked_index), MAX_COMPARED)).astype(int)
+        compared_index: Ints = unlinked_index[even_places]
+        return compared_index
 
     def folds(self, random: np.random.Generator) -> Ints:
         """In which of :data:`FOLDS` parts each example is when models are judged by pairs they have not seen."""
-        which = np.arange(len(self.linked))
+        pair_index = np.arange(len(self.linked))
         if self.pairs is not None:
-            ends = np.sort(self.pairs, axis=1)
-            which = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
-        drawn = random.permutation(int(which.max()) + 1) if len(which) else which
+            sorted_pairs = np.sort(self.pairs, axis=1)
+            pair_index = np.unique(sorted_pairs, axis=0, return_inverse=True)[1].ravel()
+        drawn_order = random.permutation(int(pair_index.max()) + 1) if len(pair_index) else pair_index
         if self.part_index is not None and self.part_index.max(initial=0) + 1 == FOLDS:
             # a part is a fold, so that one model has seen none of its edges; a pair without a
             # link that was drawn for several parts is in the fold of the first
-            first_drawn = np.full(len(drawn), FOLDS)
-            np.minimum.at(first_drawn, which, self.part_index)
-            return np.where(self.linked, self.part_index, first_drawn[which])
-        found: Ints = drawn[which] % FOLDS
-        return found
+            first_drawn = np.full(len(drawn_order), FOLDS)
+            np.minimum.at(first_drawn, pair_index, self.part_index)
+            return np.where(self.linked, self.part_index, first_drawn[pair_index])
+        fold_index: Ints = drawn_order[pair_index] % FOLDS
+        return fold_index
 
     @property
     def judged(self) -> Linked:
@@ -207,12 +207,12 @@ class FittedMixtures:
         """A matrix with the fold of each example, plus one, at its pair; a link has priority."""
         if examples.pairs is None:
             return sp.csr_array((num_nodes, num_nodes), dtype=np.int64)
-        pairs, folds = examples.pairs, self.folds[layer]
-        order = np.argsort(~examples.linked, kind="stable")
-        keys = pairs[order, 0] * num_nodes + pairs[order, 1]
-        first = order[np.unique(keys, return_index=True)[1]]
-        ends = pairs[first, 0], pairs[first, 1]
-        return sp.csr_array((folds[first] + 1, ends), shape=(num_nodes, num_nodes))
+        pairs, fold_index = examples.pairs, self.folds[layer]
+        links_first = np.argsort(~examples.linked, kind="stable")
+        pair_keys = pairs[links_first, 0] * num_nodes + pairs[links_first, 1]
+        first_index = links_first[np.unique(pair_keys, return_index=True)[1]]
+        pair_ends = pairs[first_index, 0], pairs[first_index, 1]
+        return sp.csr_array((fold_index[first_index] + 1, pair_ends), shape=(num_nodes, num_nodes))
 
 
 def fitted_mixtures(
@@ -223,56 +223,75 @@ def fitted_mixtures(
     ``tell`` is called when what the layers share is fitted, and then after each layer.
     """
     tell = tell or (lambda: None)
-    random = np.random.default_rng(seed)
-    folds = {name: one.folds(random) for name, one in examples.items()}
-    judged = sum(int(one.judged.sum()) for one in examples.values())
-    shared: dict[str, Maker] = {"all layers": _line_maker(judged)}
-    if len(examples) > 1 and judged >= MIN_TREE_EXAMPLES:
-        shared["trees of all layers"] = partial(fitted_trees, seed=seed)
-    pooled = {part: make(*_pooled(examples)) for part, make in shared.items()}
-    unseen_pooled = {part: _out_of_fold(examples, folds, make) for part, make in shared.items()}
+    random_numbers = np.random.default_rng(seed)
+    fold_index = {name: one.folds(random_numbers) for name, one in examples.items()}
+    num_judged = sum(int(one.judged.sum()) for one in examples.values())
+    shared_makers: dict[str, Maker] = {"all layers": _line_maker(num_judged)}
+    if len(examples) > 1 and num_judged >= MIN_TREE_EXAMPLES:
+        shared_makers["trees of all layers"] = partial(fitted_trees, seed=seed)
+    shared_parts = {part: make(*_pooled(examples)) for part, make in shared_makers.items()}
+    unseen_pooled = {part: _out_of_fold(examples, fold_index, make) for part, make in shared_makers.items()}
     tell()
-    fitted = FittedMixtures(folds=folds)
-    for name, one in examples.items():
-        parts: dict[str, Part] = dict(pooled)
-        odds = {part: values[name] for part, (values, _) in unseen_pooled.items()}
-        fold_models = {part: models for part, (_, models) in unseen_pooled.items()}
-        own: dict[str, Maker] = {}
-        if min(one.linked.sum(), (~one.linked).sum()) >= FOLDS:
-            of_layer = int(one.judged.sum())
-            own["the layer"] = _line_maker(of_layer)
+    fitted_by_layer = FittedMixtures(folds=fold_index)
+    for layer_name, layer_examples in examples.items():
+        part_models: dict[str, Part] = dict(shared_parts)
+        odds_by_part = {part: values[layer_name] for part, (values, _) in unseen_pooled.items()}
+        fold_models = {part: models_by_fold for part, (_, models_by_fold) in unseen_pooled.items()}
+        own_makers: dict[str, Maker] = {}
+        if min(layer_examples.linked.sum(), (~layer_examples.linked).sum()) >= FOLDS:
+            of_layer = int(layer_examples.judged.sum())
+            own_makers["the layer"] = _line_maker(of_layer)
             if len(examples) <= MAX_LAYERS_WITH_TREES and of_layer >= MIN_TREE_EXAMPLES:
-                own["trees"] = partial(fitted_trees, seed=seed)
-        for part, make in own.items():
-            values, fold_models[part] = _out_of_fold({name: one}, folds, make)
-            odds[part] = values[name]
-            parts[part] = make(one.rows, one.linked)
-        weights = _weights({part: some for part, (some, _) in odds.items()}, one.linked)
-        mixed, with_all = (np.asarray(sum(weights[part] * odds[part][kind] for part in odds)) for kind in (0, 1))
-        slope, offset = _calibration(mixed[one.judged], one.linked[one.judged])
-        kept = {part: weight for part, weight in weights.items() if weight > 0}
+                own_makers["trees"] = partial(fitted_trees, seed=seed)
+        for part_name, make_part in own_makers.items():
+            odds_by_layer, fold_models[part_name] = _out_of_fold({layer_name: layer_examples}, fold_index, make_part)
+            odds_by_part[part_name] = odds_by_layer[layer_name]
+            part_models[part_name] = make_part(layer_examples.rows, layer_examples.linked)
+        part_weights = _weights(
+            {part: part_odds for part, (part_odds, _) in odds_by_part.items()}, layer_examples.linked
+        )
+        mixed_odds, with_all = (
+            np.asarray(sum(part_weights[part] * odds_by_part[part][odds_kind] for part in odds_by_part))
+            for odds_kind in (0, 1)
+        )
+        slope, offset = _calibration(mixed_odds[layer_examples.judged], layer_examples.linked[layer_examples.judged])
+        kept_weights = {part: part_weight for part, part_weight in part_weights.items() if part_weight > 0}
         # Examples have their evidence from a graph without the edges that were set aside. Pairs that are asked about
         # have theirs from the whole graph, where there is more of it for every pair, linked or not. How much it adds is
         # seen from unlinked examples with both kinds of evidence, by models that have not seen the pair: what a model
         # has learned by heart about a pair in one graph it does not know of the same pair in another.
-        gained = float((with_all - mixed[one.compared]).mean()) if len(with_all) else 0.0
+        gained_odds = float((with_all - mixed_odds[layer_examples.compared]).mean()) if len(with_all) else 0.0
         # a mean of the evidence may lie where no pair is, which misleads trees
-        unlinked = one.rows[one.judged & ~one.linked]
-        typical = np.median(unlinked, axis=0) if len(unlinked) else None
-        mixture = LayerMixture({part: parts[part] for part in kept}, kept, slope, offset - slope * gained, typical)
-        fitted.mixtures[name], fitted.unseen[name] = mixture, _share(slope * mixed + offset)
-        fitted.by_fold[name] = [
-            replace(mixture, parts={part: fold_models[part][fold] for part in kept}) for fold in range(FOLDS)
+        unlinked_rows = layer_examples.rows[layer_examples.judged & ~layer_examples.linked]
+        typical_row = np.median(unlinked_rows, axis=0) if len(unlinked_rows) else None
+        mixture = LayerMixture(
+            {part: part_models[part] for part in kept_weights},
+            kept_weights,
+            slope,
+            offset - slope * gained_odds,
+            typical_row,
+        )
+        fitted_by_layer.mixtures[layer_name], fitted_by_layer.unseen[layer_name] = (
+            mixture,
+            _share(slope * mixed_odds + offset),
+        )
+        fitted_by_layer.by_fold[layer_name] = [
+            replace(mixture, parts={part: fold_models[part][fold_number] for part in kept_weights})
+            for fold_number in range(FOLDS)
         ]
         tell()
-    return fitted
+    return fitted_by_layer
 
 
 def _pooled(examples: Mapping[str, LayerExamples], inside: Mapping[str, Linked] | None = None) -> tuple[Floats, Linked]:
     """The evidence of several layers together and whether pairs are linked, perhaps of some examples alone."""
-    some = {name: slice(None) for name in examples} if inside is None else inside
-    rows = np.concatenate([one.rows[some[name]] for name, one in examples.items()])
-    return rows, np.concatenate([one.linked[some[name]] for name, one in examples.items()])
+    chosen_rows = {layer_name: slice(None) for layer_name in examples} if inside is None else inside
+    pooled_rows = np.concatenate(
+        [layer_examples.rows[chosen_rows[layer_name]] for layer_name, layer_examples in examples.items()]
+    )
+    return pooled_rows, np.concatenate(
+        [layer_examples.linked[chosen_rows[layer_name]] for layer_name, layer_examples in examples.items()]
+    )
 
 
 def _line_maker(examples: int) -> Maker:
@@ -287,47 +306,52 @@ def _out_of_fold(
 
     The models come with them, one for each fold.
     """
-    models: list[Part] = []
-    found = {
+    fold_models: list[Part] = []
+    odds_by_layer = {
         name: (np.zeros(len(one.linked)), np.zeros(0 if one.whole is None else len(one.whole)))
         for name, one in examples.items()
     }
-    for fold in range(FOLDS):
-        inside = {name: folds[name] != fold for name in examples}
-        rows, linked = _pooled(examples, inside)
-        if all(some.all() for some in inside.values()) or len(np.unique(linked)) < 2:
-            width = rows.shape[1]
-            models.append(Line(np.zeros(width), np.ones(width), np.zeros(width), 0.0))
+    for fold_number in range(FOLDS):
+        in_training = {name: folds[name] != fold_number for name in examples}
+        training_rows, training_linked = _pooled(examples, in_training)
+        if all(layer_mask.all() for layer_mask in in_training.values()) or len(np.unique(training_linked)) < 2:
+            num_columns = training_rows.shape[1]
+            fold_models.append(Line(np.zeros(num_columns), np.ones(num_columns), np.zeros(num_columns), 0.0))
             continue
-        models.append(make(rows, linked))
-        for name, one in examples.items():
-            outside = ~inside[name]
-            found[name][0][outside] = part_log_odds(models[-1], one.rows[outside])
-            if one.whole is not None:
-                outside = outside[one.compared]
-                found[name][1][outside] = part_log_odds(models[-1], one.whole[outside])
-    return found, models
+        fold_models.append(make(training_rows, training_linked))
+        for layer_name, layer_examples in examples.items():
+            in_fold = ~in_training[layer_name]
+            odds_by_layer[layer_name][0][in_fold] = part_log_odds(fold_models[-1], layer_examples.rows[in_fold])
+            if layer_examples.whole is not None:
+                in_fold = in_fold[layer_examples.compared]
+                odds_by_layer[layer_name][1][in_fold] = part_log_odds(fold_models[-1], layer_examples.whole[in_fold])
+    return odds_by_layer, fold_models
 
 
 def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
     """Weights that sum to 1, by a walk over the simplex in steps of a tenth that lowers the loss most."""
-    names = list(odds)
-    columns = np.stack([odds[name] for name in names], axis=1)
-    best = np.full(len(names), 1.0 / len(names))
-    loss = loss_of(columns @ best, linked)
-    for step in (0.3, 0.1, 0.05):
+    part_names = list(odds)
+    odds_columns = np.stack([odds[part_name] for part_name in part_names], axis=1)
+    best_weights = np.full(len(part_names), 1.0 / len(part_names))
+    least_loss = loss_of(odds_columns @ best_weights, linked)
+    for step_size in (0.3, 0.1, 0.05):
         improved = True
         while improved:
             improved = False
-            for one in range(len(names)):
-                for other in range(len(names)):
-                    tried = best.copy()
-                    moved = min(step, tried[other])
-                    tried[one] += moved
-                    tried[other] -= moved
-                    if one != other and (found := loss_of(columns @ tried, linked)) < loss - 1e-7:
-                        best, loss, improved = tried, found, True
-    return {name: float(round(weight, 6)) for name, weight in zip(names, best, strict=True)}
+            for gaining_part in range(len(part_names)):
+                for losing_part in range(len(part_names)):
+                    tried_weights = best_weights.copy()
+                    moved_weight = min(step_size, tried_weights[losing_part])
+                    tried_weights[gaining_part] += moved_weight
+                    tried_weights[losing_part] -= moved_weight
+                    if (
+                        gaining_part != losing_part
+                        and (tried_loss := loss_of(odds_columns @ tried_weights, linked)) < least_loss - 1e-7
+                    ):
+                        best_weights, least_loss, improved = tried_weights, tried_loss, True
+    return {
+        part_name: float(round(part_weight, 6)) for part_name, part_weight in zip(part_names, best_weights, strict=True)
+    }
 
 
 def _calibration(odds: Floats, linked: Linked) -> tuple[float, float]:
@@ -345,8 +369,8 @@ def _calibration(odds: Floats, linked: Linked) -> tuple[float, float]:
 
 
 def _share(odds: Floats) -> Floats:
-    found: Floats = expit(np.clip(odds, -30.0, 30.0))
-    return found
+    clipped_share: Floats = expit(np.clip(odds, -30.0, 30.0))
+    return clipped_share
 
 
 def loss_of(odds: Floats, linked: Linked) -> float:
@@ -356,5 +380,5 @@ def loss_of(odds: Floats, linked: Linked) -> float:
 
 def log_odds_of(probability: Floats) -> Floats:
     """The log-odds of probabilities, none beyond what a mixture may say."""
-    found: Floats = np.clip(logit(np.clip(probability, 1e-15, 1 - 1e-15)), -30.0, 30.0)
-    return found
+    clipped_odds: Floats = np.clip(logit(np.clip(probability, 1e-15, 1 - 1e-15)), -30.0, 30.0)
+    return clipped_odds

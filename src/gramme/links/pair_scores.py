@@ -61,62 +61,70 @@ class PathScores:
     def of(self, pairs: Pairs) -> Floats:
         """The scores, shape (pairs, 6), in the order of ``SCORES``; pairs hold positions."""
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        found = np.zeros((len(pairs), len(SCORES)))
+        score_columns = np.zeros((len(pairs), len(SCORES)))
         if len(pairs) and self.adjacency.nnz:
-            found[:, :3] = self._paths(pairs)
-            self._without_own_edge(pairs, found)
-            roots = self.by_root[pairs[:, 0]] * self.by_root[pairs[:, 1]]
-            found[:, 3] = found[:, 2] * roots
-        ends = self.degree[pairs]
-        found[:, 4] = np.log1p(ends).sum(axis=1)
-        found[:, 5] = np.log1p(np.minimum(ends[:, 0], ends[:, 1]))
-        return found
+            score_columns[:, :3] = self._paths(pairs)
+            self._without_own_edge(pairs, score_columns)
+            root_product = self.by_root[pairs[:, 0]] * self.by_root[pairs[:, 1]]
+            score_columns[:, 3] = score_columns[:, 2] * root_product
+        end_degrees = self.degree[pairs]
+        score_columns[:, 4] = np.log1p(end_degrees).sum(axis=1)
+        score_columns[:, 5] = np.log1p(np.minimum(end_degrees[:, 0], end_degrees[:, 1]))
+        return score_columns
 
     def _paths(self, pairs: Pairs) -> NDArray[np.float32]:
-        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        index = self.adjacency.indptr.astype(np.int64), self.adjacency.indices.astype(np.int64)
-        found = np.empty((len(pairs), 3), dtype=np.float32)
-        scales = self.by_log, self.by_degree, self.by_root
-        found[order] = _paths(*index, self.adjacency.data, *scales, np.ascontiguousarray(pairs[order]))
-        return found
+        source_order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        csr_index = self.adjacency.indptr.astype(np.int64), self.adjacency.indices.astype(np.int64)
+        path_scores = np.empty((len(pairs), 3), dtype=np.float32)
+        node_scales = self.by_log, self.by_degree, self.by_root
+        path_scores[source_order] = _paths(
+            *csr_index, self.adjacency.data, *node_scales, np.ascontiguousarray(pairs[source_order])
+        )
+        return path_scores
 
     def _without_own_edge(self, pairs: Pairs, found: Floats) -> None:
         """Take off the paths of length 3 that run through the edge of the pair itself."""
-        first, second = pairs[:, 0], pairs[:, 1]
-        own = entries(self.adjacency, pairs)
-        linked = np.flatnonzero(own)
-        if not linked.size:
+        first_nodes, second_nodes = pairs[:, 0], pairs[:, 1]
+        own_weight = entries(self.adjacency, pairs)
+        linked_index = np.flatnonzero(own_weight)
+        if not linked_index.size:
             return
-        squared = self.adjacency.copy()
-        squared.data = squared.data**2
-        back = np.asarray(squared @ self.by_root)
-        first, second, own = first[linked], second[linked], own[linked]
-        through_second = own * self.by_root[second] * back[second]
-        through_first = own * self.by_root[first] * back[first]
-        both = own**3 * self.by_root[first] * self.by_root[second]
-        less = found[linked, 2] - (through_second + through_first - both)
-        found[linked, 2] = np.where(less > 1e-6 * found[linked, 2], less, 0.0)
+        squared_weights = self.adjacency.copy()
+        squared_weights.data = squared_weights.data**2
+        return_weight = np.asarray(squared_weights @ self.by_root)
+        first_nodes, second_nodes, own_weight = (
+            first_nodes[linked_index],
+            second_nodes[linked_index],
+            own_weight[linked_index],
+        )
+        through_second = own_weight * self.by_root[second_nodes] * return_weight[second_nodes]
+        through_first = own_weight * self.by_root[first_nodes] * return_weight[first_nodes]
+        both_ways = own_weight**3 * self.by_root[first_nodes] * self.by_root[second_nodes]
+        remaining_paths = found[linked_index, 2] - (through_second + through_first - both_ways)
+        found[linked_index, 2] = np.where(remaining_paths > 1e-6 * found[linked_index, 2], remaining_paths, 0.0)
 
 
 def entries(matrix: sp.csr_array, pairs: Pairs) -> Floats:
     """The entries of a matrix at the pairs."""
     if not len(pairs):
         return np.zeros(0)
-    found: Any = matrix[pairs[:, 0], pairs[:, 1]]
-    dense = found.toarray() if hasattr(found, "toarray") else found
-    return np.asarray(dense, dtype=np.float64).ravel()
+    pair_entries: Any = matrix[pairs[:, 0], pairs[:, 1]]
+    dense_entries = pair_entries.toarray() if hasattr(pair_entries, "toarray") else pair_entries
+    return np.asarray(dense_entries, dtype=np.float64).ravel()
 
 
 def row_products(rows: Any, pairs: Pairs, others: Any = None) -> Floats:
     """The inner product of the row of a pair's first end with that of its second, in blocks that fit the memory."""
-    found = np.zeros(len(pairs))
+    pair_products = np.zeros(len(pairs))
     others = rows if others is None else others
-    for begin in range(0, len(pairs) if rows.shape[1] else 0, 200_000):
-        part = pairs[begin : begin + 200_000]
-        one, other = rows[part[:, 0]], others[part[:, 1]]
-        product = one * other if isinstance(one, np.ndarray) else one.multiply(other)
-        found[begin : begin + 200_000] = np.asarray(product.sum(axis=1)).ravel()
-    return found
+    for block_start in range(0, len(pairs) if rows.shape[1] else 0, 200_000):
+        block_pairs = pairs[block_start : block_start + 200_000]
+        first_rows, second_rows = rows[block_pairs[:, 0]], others[block_pairs[:, 1]]
+        elementwise_product = (
+            first_rows * second_rows if isinstance(first_rows, np.ndarray) else first_rows.multiply(second_rows)
+        )
+        pair_products[block_start : block_start + 200_000] = np.asarray(elementwise_product.sum(axis=1)).ravel()
+    return pair_products
 
 
 @compiled_sums
@@ -124,42 +132,42 @@ def _paths(
     starts: Ints, others: Ints, weights: Floats, by_log: Floats, by_degree: Floats, by_root: Floats, pairs: Pairs
 ) -> Floats:
     """Scores of pairs in the order of their sources."""
-    nodes = starts.size - 1
-    found = np.zeros((pairs.shape[0], 3))
-    two = np.zeros(nodes)
-    near, marked = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
-    touched = np.empty(nodes, dtype=np.int64)
-    begin = 0
-    while begin < pairs.shape[0]:
-        source, count = pairs[begin, 0], 0
-        for place in range(starts[source], starts[source + 1]):
-            u = others[place]
-            near[u] = True
-            step = weights[place] * by_root[u]
-            for inner in range(starts[u], starts[u + 1]):
-                v = others[inner]
-                if not marked[v]:
-                    marked[v] = True
-                    touched[count] = v
-                    count += 1
-                two[v] += step * weights[inner]
-        end = begin
-        while end < pairs.shape[0] and pairs[end, 0] == source:
-            target = pairs[end, 1]
-            for place in range(starts[target], starts[target + 1]):
-                v = others[place]
-                found[end, 2] += two[v] * by_root[v] * weights[place]
-                if near[v]:
-                    found[end, 0] += by_log[v]
-                    found[end, 1] += by_degree[v]
-            end += 1
-        begin = end
-        for place in range(starts[source], starts[source + 1]):
-            near[others[place]] = False
-        for place in range(count):
-            two[touched[place]] = 0.0
-            marked[touched[place]] = False
-    return found
+    num_nodes = starts.size - 1
+    path_scores = np.zeros((pairs.shape[0], 3))
+    two_steps = np.zeros(num_nodes)
+    is_neighbour, is_touched = np.zeros(num_nodes, dtype=np.bool_), np.zeros(num_nodes, dtype=np.bool_)
+    touched_nodes = np.empty(num_nodes, dtype=np.int64)
+    first_pair = 0
+    while first_pair < pairs.shape[0]:
+        source_node, num_touched = pairs[first_pair, 0], 0
+        for entry_index in range(starts[source_node], starts[source_node + 1]):
+            u = others[entry_index]
+            is_neighbour[u] = True
+            step_weight = weights[entry_index] * by_root[u]
+            for inner_index in range(starts[u], starts[u + 1]):
+                v = others[inner_index]
+                if not is_touched[v]:
+                    is_touched[v] = True
+                    touched_nodes[num_touched] = v
+                    num_touched += 1
+                two_steps[v] += step_weight * weights[inner_index]
+        pair_index = first_pair
+        while pair_index < pairs.shape[0] and pairs[pair_index, 0] == source_node:
+            target_node = pairs[pair_index, 1]
+            for entry_index in range(starts[target_node], starts[target_node + 1]):
+                v = others[entry_index]
+                path_scores[pair_index, 2] += two_steps[v] * by_root[v] * weights[entry_index]
+                if is_neighbour[v]:
+                    path_scores[pair_index, 0] += by_log[v]
+                    path_scores[pair_index, 1] += by_degree[v]
+            pair_index += 1
+        first_pair = pair_index
+        for entry_index in range(starts[source_node], starts[source_node + 1]):
+            is_neighbour[others[entry_index]] = False
+        for entry_index in range(num_touched):
+            two_steps[touched_nodes[entry_index]] = 0.0
+            is_touched[touched_nodes[entry_index]] = False
+    return path_scores
 
 
 STEPS = (4, 5, 6, 7)
@@ -174,9 +182,9 @@ def affordable_steps(nodes: int, entries: int) -> int:
 
     The answer must not depend on which pairs are asked about together: a pair has one score.
     """
-    for longest in (STEPS[-1], STEPS[1]):
-        if nodes * entries * (longest - 1) <= MAX_WALK_WORK:
-            return longest
+    for longest_walk in (STEPS[-1], STEPS[1]):
+        if nodes * entries * (longest_walk - 1) <= MAX_WALK_WORK:
+            return longest_walk
     return 0
 
 
@@ -190,46 +198,48 @@ class LongWalks:
 
     def __init__(self, adjacency: sp.csr_array, longest: int = STEPS[-1]) -> None:
         strength = np.asarray(adjacency.sum(axis=1)).ravel()
-        root = np.divide(1.0, np.sqrt(strength), out=np.zeros_like(strength), where=strength > 0)
-        scale = sp.diags_array(root)
-        self.step = sp.csr_array(scale @ adjacency @ scale).astype(np.float32)
+        inverse_root = np.divide(1.0, np.sqrt(strength), out=np.zeros_like(strength), where=strength > 0)
+        root_matrix = sp.diags_array(inverse_root)
+        self.step = sp.csr_array(root_matrix @ adjacency @ root_matrix).astype(np.float32)
         self.steps = [step for step in STEPS if step <= longest and self.step.nnz]
 
     def of(self, pairs: Pairs) -> Floats:
         """Shape (pairs, 4); what a pair gets does not depend on the others."""
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        logs = np.zeros((len(pairs), len(STEPS)))
+        log_walks = np.zeros((len(pairs), len(STEPS)))
         if len(pairs) and self.steps:
-            nothing = 1e-9
-            logs[:, : len(self.steps)] = np.log(self._followed(pairs) + nothing) - np.log(nothing)
-        return logs
+            least_share = 1e-9
+            log_walks[:, : len(self.steps)] = np.log(self._followed(pairs) + least_share) - np.log(least_share)
+        return log_walks
 
     def _followed(self, pairs: Pairs) -> Floats:
         # from the end with more neighbours, which other pairs are likely to have as well
         degree = np.diff(self.step.indptr)
-        turned = degree[pairs[:, 0]] > degree[pairs[:, 1]]
-        from_, to = np.where(turned[:, None], pairs, pairs[:, ::-1]).T
-        found = np.zeros((len(pairs), len(self.steps)))
-        sources, place = np.unique(from_, return_inverse=True)
-        order = np.argsort(place, kind="stable")
-        bounds = np.searchsorted(place[order], np.arange(0, sources.size + _COLUMNS, _COLUMNS))
-        for number, begin in enumerate(range(0, sources.size, _COLUMNS)):
-            mine = order[bounds[number] : bounds[number + 1]]
-            here = self._columns(sources[begin : begin + _COLUMNS])
-            for step in range(2, self.steps[-1] + 1):
-                here = self.step @ here
-                if step in self.steps:
-                    column = self.steps.index(step)
-                    found[mine, column] = here[to[mine], place[mine] - begin]
-        return found
+        is_turned = degree[pairs[:, 0]] > degree[pairs[:, 1]]
+        from_nodes, to_nodes = np.where(is_turned[:, None], pairs, pairs[:, ::-1]).T
+        walk_shares = np.zeros((len(pairs), len(self.steps)))
+        source_nodes, source_index = np.unique(from_nodes, return_inverse=True)
+        source_order = np.argsort(source_index, kind="stable")
+        block_bounds = np.searchsorted(source_index[source_order], np.arange(0, source_nodes.size + _COLUMNS, _COLUMNS))
+        for block_number, block_start in enumerate(range(0, source_nodes.size, _COLUMNS)):
+            block_pairs = source_order[block_bounds[block_number] : block_bounds[block_number + 1]]
+            walk_columns = self._columns(source_nodes[block_start : block_start + _COLUMNS])
+            for num_steps in range(2, self.steps[-1] + 1):
+                walk_columns = self.step @ walk_columns
+                if num_steps in self.steps:
+                    step_column = self.steps.index(num_steps)
+                    walk_shares[block_pairs, step_column] = walk_columns[
+                        to_nodes[block_pairs], source_index[block_pairs] - block_start
+                    ]
+        return walk_shares
 
     def _columns(self, nodes: Ints) -> NDArray[np.float32]:
         """Columns of N, which is symmetric, those of the last node repeated.
 
         To a multiple of 16, so that the processor adds up each of them in the same way.
         """
-        padded = np.pad(nodes, (0, -nodes.size % 16), mode="edge")
-        return np.ascontiguousarray(self.step[padded].toarray().T)
+        padded_nodes = np.pad(nodes, (0, -nodes.size % 16), mode="edge")
+        return np.ascontiguousarray(self.step[padded_nodes].toarray().T)
 
 
 PROFILE_DIMENSIONS = 64
@@ -254,18 +264,19 @@ class WalkCloseness:
         """From all layers of a graph."""
         if graph.num_nodes > MAX_WALK_NODES or graph.num_nodes < 3 or not graph.num_edges:
             return cls(None, None)
-        profile = WalkProfile.of(graph, min(PROFILE_DIMENSIONS, graph.num_nodes - 1))
-        return cls(*(_rows(profile, steps) for steps in (NEAR, FAR)))
+        walk_profile = WalkProfile.of(graph, min(PROFILE_DIMENSIONS, graph.num_nodes - 1))
+        return cls(*(_rows(walk_profile, num_steps) for num_steps in (NEAR, FAR)))
 
     def of_pairs(self, pairs: Pairs) -> Floats:
         """The cosine for short and for long walks, shape (pairs, 2)."""
-        columns = [
-            np.zeros(len(pairs)) if rows is None else row_products(rows, pairs) for rows in (self.near, self.far)
+        cosine_columns = [
+            np.zeros(len(pairs)) if unit_rows is None else row_products(unit_rows, pairs)
+            for unit_rows in (self.near, self.far)
         ]
-        return np.column_stack(columns)
+        return np.column_stack(cosine_columns)
 
 
 def _rows(profile: WalkProfile, steps: int) -> NDArray[np.float32]:
-    scaled = profile.vectors * (profile.values**steps).astype(np.float32)
-    length = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return (scaled / np.where(length > 1e-12, length, 1.0)).astype(np.float32)
+    scaled_rows = profile.vectors * (profile.values**steps).astype(np.float32)
+    row_length = np.linalg.norm(scaled_rows, axis=1, keepdims=True)
+    return (scaled_rows / np.where(row_length > 1e-12, row_length, 1.0)).astype(np.float32)

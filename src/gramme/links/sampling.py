@@ -30,12 +30,12 @@ MAX_LAYERS_LEARNED = 200
 
 def named_pairs(graph: MultilayerGraph, pairs: Any) -> Ints:
     """Pairs of node names as positions, shape (pairs, 2)."""
-    listed = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
-    if any(len(pair) != 2 for pair in listed):
+    pair_list = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
+    if any(len(pair) != 2 for pair in pair_list):
         raise DataError("a pair must be two node names, source and target")
-    first = graph.positions([pair[0] for pair in listed])
-    second = graph.positions([pair[1] for pair in listed])
-    return np.column_stack([first, second]).reshape(-1, 2)
+    first_positions = graph.positions([pair[0] for pair in pair_list])
+    second_positions = graph.positions([pair[1] for pair in pair_list])
+    return np.column_stack([first_positions, second_positions]).reshape(-1, 2)
 
 
 def checked(graph: Any) -> MultilayerGraph:
@@ -43,51 +43,51 @@ def checked(graph: Any) -> MultilayerGraph:
     graph = checked_graph(graph)
     if not graph.num_layers:
         raise DataError("the graph has no layers, so there are no links to learn from")
-    flat: MultilayerGraph = with_coupling_layers(graph)
-    check_number_range(flat)
-    return flat
+    flat_graph: MultilayerGraph = with_coupling_layers(graph)
+    check_number_range(flat_graph)
+    return flat_graph
 
 
 def with_edges(graph: MultilayerGraph) -> MultilayerGraph:
     """A graph of groups alone with those layers as edges that imply few enough, so that there is something to ask."""
     if any(layer.made_of == "edges" and layer.num_edges > 1 for layer in graph.layers.values()):
         return graph
-    layers: dict[str, Layer] = {
-        name: layer.to_edges() if layer.num_edges <= MAX_IMPLIED_EDGES else layer
-        for name, layer in graph.layers.items()
+    edge_layers: dict[str, Layer] = {
+        layer_name: layer.to_edges() if layer.num_edges <= MAX_IMPLIED_EDGES else layer
+        for layer_name, layer in graph.layers.items()
     }
-    return graph.replace(layers=layers)
+    return graph.replace(layers=edge_layers)
 
 
 def groups_asked_about(graph: MultilayerGraph, layers: Iterable[str]) -> dict[str, MembershipLayer]:
     """Those of the layers that are made of groups, which are asked about as the edges that these imply."""
-    found = {name: graph.layers[name].as_groups() for name in layers}
-    return {name: groups for name, groups in found.items() if groups is not None}
+    groups_by_layer = {layer_name: graph.layers[layer_name].as_groups() for layer_name in layers}
+    return {layer_name: groups for layer_name, groups in groups_by_layer.items() if groups is not None}
 
 
 def columns(groups: Mapping[str, MembershipLayer]) -> list[str]:
     """Layers in which no node is in more than one group, like the columns of a table."""
-    return [name for name, layer in groups.items() if layer.single]
+    return [layer_name for layer_name, layer in groups.items() if layer.single]
 
 
 def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
     """The layers named, which must have edges; all that have some where none are named."""
     if layers is None:
-        wanted = [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges > 1]
+        layer_names = [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges > 1]
     else:
-        wanted = [layers] if isinstance(layers, str) else list(layers)
-        for name in wanted:
-            edge_layer(graph, name)
-    if not wanted:
-        groups = any(layer.made_of != "edges" for layer in graph.layers.values())
-        large = f", or groups that imply at most {MAX_IMPLIED_EDGES:,}" if groups else ""
-        raise DataError(f"no layer has at least 2 edges{large}, so there are no links to learn from")
-    if len(wanted) > MAX_LAYERS_LEARNED:
+        layer_names = [layers] if isinstance(layers, str) else list(layers)
+        for layer_name in layer_names:
+            edge_layer(graph, layer_name)
+    if not layer_names:
+        has_groups = any(layer.made_of != "edges" for layer in graph.layers.values())
+        group_words = f", or groups that imply at most {MAX_IMPLIED_EDGES:,}" if has_groups else ""
+        raise DataError(f"no layer has at least 2 edges{group_words}, so there are no links to learn from")
+    if len(layer_names) > MAX_LAYERS_LEARNED:
         raise DataError(
-            f"the links of each layer are learned from all layers, which takes too long for {len(wanted):,} of them; "
-            f"name at most {MAX_LAYERS_LEARNED} with {setting('layers', option='layer')}"
+            "the links of each layer are learned from all layers, which takes too long for "
+            f"{len(layer_names):,} of them; name at most {MAX_LAYERS_LEARNED} with {setting('layers', option='layer')}"
         )
-    return wanted
+    return layer_names
 
 
 MAX_FOLDED_EDGES = 3000
@@ -121,37 +121,50 @@ def rounds(
     """
     edges = edge_layer(graph, layer)
     by_member = groups is not None and not groups.single
-    owner: EdgeLayer | MembershipLayer = groups if groups is not None and by_member else edges
-    order = random.permutation(owner.num_entries)
+    entry_layer: EdgeLayer | MembershipLayer = groups if groups is not None and by_member else edges
+    entry_order = random.permutation(entry_layer.num_entries)
     if edges.num_edges <= MAX_FOLDED_EDGES:
-        parts = np.array_split(order, num_rounds(graph, layer))
+        entry_parts = np.array_split(entry_order, num_rounds(graph, layer))
     else:
-        parts = [order[: min(MAX_LINKED, order.size // 10)]]
-    for place, part in enumerate(parts):
-        also = parts[(place + 1) % len(parts)] if len(parts) > 1 else order[len(part) : 2 * len(part)]
-        left, thinner = (
-            owner.with_entries(~np.isin(np.arange(order.size), gone)).to_edges()
-            for gone in (part, np.concatenate([part, also]))
+        entry_parts = [entry_order[: min(MAX_LINKED, entry_order.size // 10)]]
+    for part_index, part_entries in enumerate(entry_parts):
+        next_entries = (
+            entry_parts[(part_index + 1) % len(entry_parts)]
+            if len(entry_parts) > 1
+            else entry_order[len(part_entries) : 2 * len(part_entries)]
         )
-        linked = _lost(edges, left, random) if by_member else np.column_stack([edges.source[part], edges.target[part]])
-        unlinked = unlinked_pairs(edges.to_scipy(), len(linked), random, directed=edges.directed, present=edges.present)
-        seen, fewer = (graph.replace(layers={**graph.layers, layer: one}) for one in (left, thinner))
-        yield Round(seen, linked.astype(np.int64), unlinked, fewer)
+        remaining_layer, thinner_layer = (
+            entry_layer.with_entries(~np.isin(np.arange(entry_order.size), removed_entries)).to_edges()
+            for removed_entries in (part_entries, np.concatenate([part_entries, next_entries]))
+        )
+        linked_pairs = (
+            _lost(edges, remaining_layer, random)
+            if by_member
+            else np.column_stack([edges.source[part_entries], edges.target[part_entries]])
+        )
+        drawn_pairs = unlinked_pairs(
+            edges.to_scipy(), len(linked_pairs), random, directed=edges.directed, present=edges.present
+        )
+        visible_graph, thinner_graph = (
+            graph.replace(layers={**graph.layers, layer: changed_layer})
+            for changed_layer in (remaining_layer, thinner_layer)
+        )
+        yield Round(visible_graph, linked_pairs.astype(np.int64), drawn_pairs, thinner_graph)
 
 
 def _lost(before: EdgeLayer, after: EdgeLayer, random: np.random.Generator) -> Pairs:
     """Pairs that only the first of two layers joins, no more than can be learned from."""
-    pairs: Pairs = np.column_stack([before.source, before.target]).astype(np.int64)
-    pairs = pairs[entries(after.to_scipy(), pairs) == 0]
-    if len(pairs) > MAX_LINKED:
-        pairs = pairs[np.sort(random.choice(len(pairs), MAX_LINKED, replace=False))]
-    return pairs
+    lost_pairs: Pairs = np.column_stack([before.source, before.target]).astype(np.int64)
+    lost_pairs = lost_pairs[entries(after.to_scipy(), lost_pairs) == 0]
+    if len(lost_pairs) > MAX_LINKED:
+        lost_pairs = lost_pairs[np.sort(random.choice(len(lost_pairs), MAX_LINKED, replace=False))]
+    return lost_pairs
 
 
 def num_rounds(graph: MultilayerGraph, layer: str) -> int:
     """How many :func:`rounds` a layer has."""
-    edges = graph.layers[layer].num_edges
-    return min(FOLDS, edges) if edges <= MAX_FOLDED_EDGES else 1
+    num_edges = graph.layers[layer].num_edges
+    return min(FOLDS, num_edges) if num_edges <= MAX_FOLDED_EDGES else 1
 
 
 def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
@@ -191,31 +204,31 @@ def unlinked_pairs(
     present : array of bool, optional
         The nodes to draw from.
     """
-    nodes = known.shape[0]
-    places = np.arange(nodes) if present is None else np.flatnonzero(present)
-    chance: list[Floats | None] = [None, None]
+    num_nodes = known.shape[0]
+    eligible_nodes = np.arange(num_nodes) if present is None else np.flatnonzero(present)
+    end_chances: list[Floats | None] = [None, None]
     if degree_matched and known.nnz:
-        out = np.diff(known.indptr)[places].astype(np.float64)
-        into = np.bincount(known.indices, minlength=nodes)[places].astype(np.float64)
-        chance = [out / out.sum(), into / into.sum()]
-    found = np.zeros((0, 2), dtype=np.int64)
+        out_degree = np.diff(known.indptr)[eligible_nodes].astype(np.float64)
+        in_degree = np.bincount(known.indices, minlength=num_nodes)[eligible_nodes].astype(np.float64)
+        end_chances = [out_degree / out_degree.sum(), in_degree / in_degree.sum()]
+    found_pairs = np.zeros((0, 2), dtype=np.int64)
     for _ in range(50):
-        missing = count - len(found)
-        if missing <= 0 or places.size < 2:
+        num_missing = count - len(found_pairs)
+        if num_missing <= 0 or eligible_nodes.size < 2:
             break
-        ends = [
-            random.choice(places, size=2 * missing + 10, p=one)
-            if one is not None
-            else places[random.integers(0, places.size, 2 * missing + 10)]
-            for one in chance
+        drawn_ends = [
+            random.choice(eligible_nodes, size=2 * num_missing + 10, p=end_chance)
+            if end_chance is not None
+            else eligible_nodes[random.integers(0, eligible_nodes.size, 2 * num_missing + 10)]
+            for end_chance in end_chances
         ]
-        drawn = np.column_stack(ends).astype(np.int64)
+        drawn_pairs = np.column_stack(drawn_ends).astype(np.int64)
         if not directed:
-            drawn.sort(axis=1)
-        fits = (drawn[:, 0] != drawn[:, 1]) & (entries(known, drawn) == 0)
-        found = np.concatenate([found, drawn[fits]])
-        found = found[np.sort(np.unique(found, axis=0, return_index=True)[1])][:count]
-    return found
+            drawn_pairs.sort(axis=1)
+        is_unlinked = (drawn_pairs[:, 0] != drawn_pairs[:, 1]) & (entries(known, drawn_pairs) == 0)
+        found_pairs = np.concatenate([found_pairs, drawn_pairs[is_unlinked]])
+        found_pairs = found_pairs[np.sort(np.unique(found_pairs, axis=0, return_index=True)[1])][:count]
+    return found_pairs
 
 
 def easily_told(graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[str, MembershipLayer]) -> list[str]:
@@ -223,25 +236,27 @@ def easily_told(graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[s
 
     All layers that are asked about are edges in the graph; ``groups`` are those whose edges groups imply.
     """
-    said = []
-    alone = columns(groups)
-    if alone:
-        said.append(
+    found_sentences = []
+    column_names = columns(groups)
+    if column_names:
+        found_sentences.append(
             "Who is in one group with whom is told from the other layers alone: within a layer, any member of a group "
             "would give away all others."
         )
-    if set(groups) - set(alone):
-        said.append(
+    if set(groups) - set(column_names):
+        found_sentences.append(
             "Whole memberships were set aside, not single pairs, which the rest of their group would give away."
         )
-    closed = [name for name in layers if name not in groups and _looks_like_groups(graph.layers[name])]
-    if closed:
-        said.append(
-            f"In {named(closed)}, nearly all neighbours of a node are linked with each other, as the members of groups "
-            "are. A pair set aside there is given away by the rest of its group, so the figure says little about links "
-            "between groups."
+    closed_layers = [
+        layer_name for layer_name in layers if layer_name not in groups and _looks_like_groups(graph.layers[layer_name])
+    ]
+    if closed_layers:
+        found_sentences.append(
+            f"In {named(closed_layers)}, nearly all neighbours of a node are linked with each other, as the members of "
+            "groups are. A pair set aside there is given away by the rest of its group, so the figure says little "
+            "about links between groups."
         )
-    return said
+    return found_sentences
 
 
 def evidence_only(graph: MultilayerGraph, layers: Iterable[str]) -> list[str]:
@@ -250,18 +265,22 @@ def evidence_only(graph: MultilayerGraph, layers: Iterable[str]) -> list[str]:
     >>> evidence_only(MultilayerGraph({"team": MembershipLayer.from_codes([0, 0, 1])}), ["team"])
     []
     """
-    rest = {name: graph.layers[name] for name in graph.layers if name not in set(layers)}
-    groups = [name for name, layer in rest.items() if layer.made_of == "groups"]
-    large = [name for name in groups if rest[name].num_edges > MAX_IMPLIED_EDGES]
-    said = []
-    if large:
-        said.append(
-            f"Who shares a group of {named(large)} is not asked about, since more than {MAX_IMPLIED_EDGES:,} pairs do; "
-            "such groups serve as evidence."
+    other_layers = {
+        layer_name: graph.layers[layer_name] for layer_name in graph.layers if layer_name not in set(layers)
+    }
+    group_layers = [layer_name for layer_name, layer in other_layers.items() if layer.made_of == "groups"]
+    large_layers = [layer_name for layer_name in group_layers if other_layers[layer_name].num_edges > MAX_IMPLIED_EDGES]
+    group_sentences = []
+    if large_layers:
+        group_sentences.append(
+            f"Who shares a group of {named(large_layers)} is not asked about, since more than "
+            f"{MAX_IMPLIED_EDGES:,} pairs do; such groups serve as evidence."
         )
-    if small := [name for name in groups if name not in large]:
-        said.append(f"The groups of {named(small)} serve as evidence; links are asked about in layers of edges.")
-    return said
+    if small_layers := [layer_name for layer_name in group_layers if layer_name not in large_layers]:
+        group_sentences.append(
+            f"The groups of {named(small_layers)} serve as evidence; links are asked about in layers of edges."
+        )
+    return group_sentences
 
 
 def closed_share(matrix: sp.csr_array, random: np.random.Generator) -> float:
@@ -272,23 +291,23 @@ def closed_share(matrix: sp.csr_array, random: np.random.Generator) -> float:
     1.0
     """
     degree = np.diff(matrix.indptr).astype(np.int64)
-    chance = (degree * (degree - 1)).astype(np.float64)
-    if not chance.any():
+    middle_chance = (degree * (degree - 1)).astype(np.float64)
+    if not middle_chance.any():
         return 0.0
-    middle = random.choice(degree.size, size=4000, p=chance / chance.sum())
-    first = random.integers(0, degree[middle])
-    second = (first + random.integers(1, degree[middle])) % degree[middle]
-    ends = matrix.indices[matrix.indptr[middle][:, None] + np.column_stack([first, second])]
-    return float((entries(matrix, ends.astype(np.int64)) != 0).mean())
+    middle_node = random.choice(degree.size, size=4000, p=middle_chance / middle_chance.sum())
+    first_offset = random.integers(0, degree[middle_node])
+    second_offset = (first_offset + random.integers(1, degree[middle_node])) % degree[middle_node]
+    path_ends = matrix.indices[matrix.indptr[middle_node][:, None] + np.column_stack([first_offset, second_offset])]
+    return float((entries(matrix, path_ends.astype(np.int64)) != 0).mean())
 
 
 def _looks_like_groups(layer: Layer) -> bool:
     matrix = layer.to_scipy()
-    both = sp.csr_array(matrix + matrix.T) if layer.directed else matrix
-    nodes = max(int(np.count_nonzero(np.diff(both.indptr))), 2)
-    density = both.nnz / (nodes * (nodes - 1))
+    symmetric_matrix = sp.csr_array(matrix + matrix.T) if layer.directed else matrix
+    num_nodes = max(int(np.count_nonzero(np.diff(symmetric_matrix.indptr))), 2)
+    edge_density = symmetric_matrix.nnz / (num_nodes * (num_nodes - 1))
     # a dense layer closes many paths by chance
-    return closed_share(both, np.random.default_rng(0)) >= max(0.9, density + 0.2)
+    return closed_share(symmetric_matrix, np.random.default_rng(0)) >= max(0.9, edge_density + 0.2)
 
 
 LINKED, UNLINKED, MATCHED = 0, 1, 2
@@ -310,47 +329,53 @@ def set_aside(
     ``groups`` is the layer as it was given, if its edges are those that groups imply. ``most_candidates`` bounds how
     many candidates are listed for each part.
     """
-    rows, kinds, pairs, lists = [], [], [], []
-    for part, asked, kind in _parts(graph, name, seed, groups):
-        evidence, thinner = (Evidence(seen, name, gathered) for seen in (part.graph, part.thinner))
-        rows.append(evidence.of(asked))
-        kinds.append(kind)
-        pairs.append(asked)
-        whole, *shares = (one.layers[name].num_edges for one in (graph, part.graph, part.thinner))
-        lists.append(
+    evidence_rows, kinds_by_part, pairs_by_part, candidate_lists = [], [], [], []
+    for round_part, asked_pairs, pair_kinds in _parts(graph, name, seed, groups):
+        evidence, thinner_evidence = (
+            Evidence(visible_graph, name, gathered) for visible_graph in (round_part.graph, round_part.thinner)
+        )
+        evidence_rows.append(evidence.of(asked_pairs))
+        kinds_by_part.append(pair_kinds)
+        pairs_by_part.append(asked_pairs)
+        num_edges, *visible_edges = (
+            some_graph.layers[name].num_edges for some_graph in (graph, round_part.graph, round_part.thinner)
+        )
+        candidate_lists.append(
             replace(
-                _candidate_list(graph, part.linked, evidence, most_candidates),
-                thinner=_candidate_list(graph, part.linked, thinner, most_candidates),
-                visible_shares=tuple(share / whole for share in shares),
+                _candidate_list(graph, round_part.linked, evidence, most_candidates),
+                thinner=_candidate_list(graph, round_part.linked, thinner_evidence, most_candidates),
+                visible_shares=tuple(num_visible / num_edges for num_visible in visible_edges),
             )
         )
         if tell is not None:
             tell()
-    kind = np.concatenate(kinds)
+    pair_kinds = np.concatenate(kinds_by_part)
     return LayerExamples(
-        np.concatenate(rows),
-        kind == LINKED,
-        kind == MATCHED,
-        np.concatenate(pairs),
-        part_index=np.repeat(np.arange(len(kinds)), [len(some) for some in kinds]),
-        lists=tuple(lists),
+        np.concatenate(evidence_rows),
+        pair_kinds == LINKED,
+        pair_kinds == MATCHED,
+        np.concatenate(pairs_by_part),
+        part_index=np.repeat(np.arange(len(kinds_by_part)), [len(part_kinds) for part_kinds in kinds_by_part]),
+        lists=tuple(candidate_lists),
     )
 
 
 def _candidate_list(graph: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int) -> CandidateList:
     """What would be shown of a graph that lacks some edges: its candidates, or a sample of those without a link."""
-    edges, lacking = graph.layers[evidence.layer], evidence.graph.layers[evidence.layer]
-    pairs = evidence.candidates(lacking.to_scipy(), edges.present)
-    places = np.arange(1, len(set_aside) + 1)
-    found = sp.csr_array((places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape)
-    linked = entries(found, pairs) != 0
-    unlinked = entries(edges.to_scipy(), pairs) == 0
-    share = min(1.0, most / max(int(unlinked.sum()), 1))
-    if share < 1.0:
-        unlinked &= np.random.default_rng(len(pairs)).random(len(pairs)) < share
-    pairs, linked = pairs[linked | unlinked], linked[linked | unlinked]
-    rows = evidence.of(pairs).astype(np.float32)
-    return CandidateList(pairs, rows, linked, len(set_aside), share)
+    full_layer, visible_layer = graph.layers[evidence.layer], evidence.graph.layers[evidence.layer]
+    candidate_pairs = evidence.candidates(visible_layer.to_scipy(), full_layer.present)
+    edge_numbers = np.arange(1, len(set_aside) + 1)
+    edge_numbers_matrix = sp.csr_array(
+        (edge_numbers, (set_aside[:, 0], set_aside[:, 1])), shape=visible_layer.to_scipy().shape
+    )
+    is_linked = entries(edge_numbers_matrix, candidate_pairs) != 0
+    is_unlinked = entries(full_layer.to_scipy(), candidate_pairs) == 0
+    sampled_share = min(1.0, most / max(int(is_unlinked.sum()), 1))
+    if sampled_share < 1.0:
+        is_unlinked &= np.random.default_rng(len(candidate_pairs)).random(len(candidate_pairs)) < sampled_share
+    candidate_pairs, is_linked = candidate_pairs[is_linked | is_unlinked], is_linked[is_linked | is_unlinked]
+    evidence_rows = evidence.of(candidate_pairs).astype(np.float32)
+    return CandidateList(candidate_pairs, evidence_rows, is_linked, len(set_aside), sampled_share)
 
 
 def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:
@@ -362,30 +387,34 @@ def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples
 
 def given_examples(graph: MultilayerGraph, name: str, evidence: Evidence, pairs: Any, linked: Any) -> LayerExamples:
     """Evidence for pairs whose answers are given."""
-    positions = named_pairs(graph, pairs)
-    answers = np.asarray(linked).astype(bool)
-    if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
+    pair_positions = named_pairs(graph, pairs)
+    is_linked = np.asarray(linked).astype(bool)
+    if is_linked.shape != (len(pair_positions),) or len(np.unique(is_linked)) < 2:
         raise DataError(
-            f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
+            f"the examples of layer {name!r} need an answer for each of {len(pair_positions)} pairs, linked ones and "
             "unlinked ones among them"
         )
-    return LayerExamples(evidence.of(positions), answers)
+    return LayerExamples(evidence.of(pair_positions), is_linked)
 
 
 def _parts(
     graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None
 ) -> Iterator[tuple[Round, Pairs, Ints]]:
     """Rounds with the pairs to learn from and of what kind each is; the same whenever they are asked for."""
-    number, edges = list(graph.layers).index(name), graph.layers[name]
-    known = edges.to_scipy()
-    for place, one in enumerate(rounds(graph, name, np.random.default_rng([seed, number]), groups)):
-        matched = unlinked_pairs(
-            known,
-            (len(one.linked) + 1) // 2,  # besides as many uniform ones as there are linked ones
-            np.random.default_rng([seed, number, place]),
-            directed=edges.directed,
+    layer_number, layer_edges = list(graph.layers).index(name), graph.layers[name]
+    known_edges = layer_edges.to_scipy()
+    for part_number, round_part in enumerate(rounds(graph, name, np.random.default_rng([seed, layer_number]), groups)):
+        matched_pairs = unlinked_pairs(
+            known_edges,
+            (len(round_part.linked) + 1) // 2,  # besides as many uniform ones as there are linked ones
+            np.random.default_rng([seed, layer_number, part_number]),
+            directed=layer_edges.directed,
             degree_matched=True,
-            present=edges.present,
+            present=layer_edges.present,
         )
-        pairs = [one.linked, one.unlinked, matched]
-        yield one, np.concatenate(pairs), np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])
+        pairs_by_kind = [round_part.linked, round_part.unlinked, matched_pairs]
+        yield (
+            round_part,
+            np.concatenate(pairs_by_kind),
+            np.repeat([LINKED, UNLINKED, MATCHED], [len(kind_pairs) for kind_pairs in pairs_by_kind]),
+        )

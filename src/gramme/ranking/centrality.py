@@ -19,17 +19,17 @@ from .products import AllLayers, LayerProduct, SupraProduct, warn_unless
 
 def layer_degrees(layer: Layer) -> tuple[Floats, Floats]:
     """Edges that leave and that reach each node of a layer; the same where edges have no direction."""
-    out = layer.degrees().astype(np.float64)
+    out_degree = layer.degrees().astype(np.float64)
     if not layer.directed:
-        return out, out
-    reached = layer.to_edges().target
-    return out, np.bincount(reached, minlength=layer.num_nodes).astype(np.float64)
+        return out_degree, out_degree
+    target_nodes = layer.to_edges().target
+    return out_degree, np.bincount(target_nodes, minlength=layer.num_nodes).astype(np.float64)
 
 
 def layer_degree(layer: Layer) -> Floats:
     """All edges at each node; an edge with a direction counts at both its ends."""
-    out, into = layer_degrees(layer)
-    return out + into if layer.directed else out
+    out_degree, in_degree = layer_degrees(layer)
+    return out_degree + in_degree if layer.directed else out_degree
 
 
 def participation(graph: MultilayerGraph) -> Floats:
@@ -42,13 +42,15 @@ def participation(graph: MultilayerGraph) -> Floats:
     Battiston, Nicosia, Latora: Structural measures for multiplex networks. Physical Review E 89, 032804 (2014).
     """
     degrees = np.stack([layer_degree(layer) for layer in graph.layers.values()])
-    layers = len(degrees)
-    total = degrees.sum(axis=0)
-    if layers < 2:
-        return np.zeros(total.size)
-    shares = np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0)
-    spread: Floats = np.where(total > 0, layers / (layers - 1) * (1 - (shares**2).sum(axis=0)), 0.0)
-    return spread
+    num_layers = len(degrees)
+    total_degree = degrees.sum(axis=0)
+    if num_layers < 2:
+        return np.zeros(total_degree.size)
+    degree_shares = np.divide(degrees, total_degree, out=np.zeros_like(degrees), where=total_degree > 0)
+    evenness: Floats = np.where(
+        total_degree > 0, num_layers / (num_layers - 1) * (1 - (degree_shares**2).sum(axis=0)), 0.0
+    )
+    return evenness
 
 
 DAMPING = 0.85
@@ -66,29 +68,29 @@ def pagerank(supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | N
     De Domenico, Solé-Ribalta, Omodei, Gómez, Arenas: Ranking in interconnected multilayer networks reveals versatile
     nodes. Nature Communications 6, 6868 (2015).
     """
-    chosen = supra.present.astype(np.float64)
+    start_copies = supra.present.astype(np.float64)
     if restart is not None:
-        kept = np.zeros_like(chosen)
-        kept[:, restart] = chosen[:, restart]
-        chosen = kept
-    start = chosen / max(chosen.sum(), 1.0)
-    leaving = supra.times(supra.present.astype(np.float64))
-    moves = leaving > 0
-    per_unit = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=moves)
-    shares = start.copy()
-    change = np.inf
+        restart_copies = np.zeros_like(start_copies)
+        restart_copies[:, restart] = start_copies[:, restart]
+        start_copies = restart_copies
+    start_shares = start_copies / max(start_copies.sum(), 1.0)
+    leaving_weight = supra.times(supra.present.astype(np.float64))
+    has_edges = leaving_weight > 0
+    per_unit = np.divide(1.0, leaving_weight, out=np.zeros_like(leaving_weight), where=has_edges)
+    walker_shares = start_shares.copy()
+    last_change = np.inf
     for _ in range(1000):
-        followed = damping * supra.transposed(shares * per_unit)
+        followed_shares = damping * supra.transposed(walker_shares * per_unit)
         # what is not passed on along edges starts anew
-        renewed = 1.0 - damping * float(shares[moves].sum())
-        following = followed + renewed * start
-        change = float(np.abs(following - shares).sum())
-        shares = following
-        if change < 1e-9:
+        restarted_share = 1.0 - damping * float(walker_shares[has_edges].sum())
+        next_shares = followed_shares + restarted_share * start_shares
+        last_change = float(np.abs(next_shares - walker_shares).sum())
+        walker_shares = next_shares
+        if last_change < 1e-9:
             break
-    warn_unless(change < 1e-9, "pagerank", 1000)
-    total: Floats = shares.sum(axis=0)
-    return total
+    warn_unless(last_change < 1e-9, "pagerank", 1000)
+    node_shares: Floats = walker_shares.sum(axis=0)
+    return node_shares
 
 
 VERSATILITY_MAX_STEPS = 5000
@@ -107,19 +109,19 @@ def katz_versatility(supra: SupraProduct, leads: tuple[float, Floats], share: fl
 
     ``share`` is the attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
     """
-    largest = leads[0]
-    attenuation = share / largest if largest > 0 else 0.0
-    start = supra.present.astype(np.float64)
-    found = start.copy()
-    change = 0.0
+    leading_value = leads[0]
+    attenuation = share / leading_value if leading_value > 0 else 0.0
+    walk_starts = supra.present.astype(np.float64)
+    walk_counts = walk_starts.copy()
+    last_change = 0.0
     for _ in range(VERSATILITY_MAX_STEPS):
-        following = start + attenuation * supra.transposed(found)
-        change = float(np.abs(following - found).max(initial=0.0))
-        found = following
-        if change <= 1e-10 * found.max(initial=1.0):
+        next_counts = walk_starts + attenuation * supra.transposed(walk_counts)
+        last_change = float(np.abs(next_counts - walk_counts).max(initial=0.0))
+        walk_counts = next_counts
+        if last_change <= 1e-10 * walk_counts.max(initial=1.0):
             break
-    warn_unless(change <= 1e-10 * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS)
-    return _per_node(supra, found)
+    warn_unless(last_change <= 1e-10 * walk_counts.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS)
+    return _per_node(supra, walk_counts)
 
 
 def hubs_and_authorities(supra: SupraProduct) -> tuple[Floats, Floats]:
@@ -133,53 +135,53 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
 
     Where several eigenvectors share that eigenvalue, the one nearest to all copies being equal.
     """
-    shape = supra.shape
-    size = shape[0] * shape[1]
-    start = supra.present.astype(np.float64).ravel()
-    if not size or not start.any():
-        return 0.0, np.zeros(shape)
+    supra_shape = supra.shape
+    num_copies = supra_shape[0] * supra_shape[1]
+    start_vector = supra.present.astype(np.float64).ravel()
+    if not num_copies or not start_vector.any():
+        return 0.0, np.zeros(supra_shape)
 
-    operator = LinearOperator(
-        (size, size), matvec=lambda values: product(values.reshape(shape)).ravel(), dtype=np.float64
+    supra_operator = LinearOperator(
+        (num_copies, num_copies), matvec=lambda values: product(values.reshape(supra_shape)).ravel(), dtype=np.float64
     )
-    if size <= _DENSE:
-        matrix = operator @ np.eye(size)
+    if num_copies <= _DENSE:
+        matrix = supra_operator @ np.eye(num_copies)
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2) if symmetric else np.linalg.eig(matrix)
-        value = float(values.real.max())
-        vector = vectors[:, int(values.real.argmax())].real
+        leading_value = float(values.real.max())
+        leading_vector = vectors[:, int(values.real.argmax())].real
         if symmetric:
-            same = values > value - 1e-9 * max(abs(value), 1.0)
-            vector = vectors[:, same] @ (vectors[:, same].T @ start)
+            shares_value = values > leading_value - 1e-9 * max(abs(leading_value), 1.0)
+            leading_vector = vectors[:, shares_value] @ (vectors[:, shares_value].T @ start_vector)
     else:
-        value, vector = _arpack_leading(operator, start, symmetric)
-    if value <= 1e-12:
-        return 0.0, np.zeros(shape)
-    vector = vector * np.sign(vector.sum() or 1.0)
-    return value, np.maximum(vector, 0.0).reshape(shape)
+        leading_value, leading_vector = _arpack_leading(supra_operator, start_vector, symmetric)
+    if leading_value <= 1e-12:
+        return 0.0, np.zeros(supra_shape)
+    leading_vector = leading_vector * np.sign(leading_vector.sum() or 1.0)
+    return leading_value, np.maximum(leading_vector, 0.0).reshape(supra_shape)
 
 
 def _arpack_leading(operator: LinearOperator, start: Floats, symmetric: bool) -> tuple[float, Floats]:
-    solve, which = (eigsh, "LA") if symmetric else (eigs, "LR")
+    eigen_solver, eigenvalue_kind = (eigsh, "LA") if symmetric else (eigs, "LR")
     try:
-        values, vectors = solve(operator, k=1, which=which, v0=start, maxiter=VERSATILITY_MAX_STEPS)
+        values, vectors = eigen_solver(operator, k=1, which=eigenvalue_kind, v0=start, maxiter=VERSATILITY_MAX_STEPS)
     except ArpackNoConvergence:
         warn_unless(False, "the leading eigenvector", VERSATILITY_MAX_STEPS)
-        vector = start / np.linalg.norm(start)
+        power_vector = start / np.linalg.norm(start)
         for _ in range(100):
-            vector = operator.matvec(vector) + vector
-            vector /= np.linalg.norm(vector)
-        return float(vector @ operator.matvec(vector)), vector
+            power_vector = operator.matvec(power_vector) + power_vector
+            power_vector /= np.linalg.norm(power_vector)
+        return float(power_vector @ operator.matvec(power_vector)), power_vector
     return float(np.real(values[0])), np.real(vectors[:, 0])
 
 
 def _per_node(supra: SupraProduct, copies: Floats) -> Floats:
-    total: Floats = np.where(supra.present, copies, 0.0).sum(axis=0)
-    largest = total.max(initial=0.0)
-    if largest <= 0:
-        return total
+    node_totals: Floats = np.where(supra.present, copies, 0.0).sum(axis=0)
+    largest_total = node_totals.max(initial=0.0)
+    if largest_total <= 0:
+        return node_totals
     # what a solver leaves of a zero is not importance
-    scaled: Floats = np.where(total > 1e-12 * largest, total / largest, 0.0)
-    return scaled
+    scaled_totals: Floats = np.where(node_totals > 1e-12 * largest_total, node_totals / largest_total, 0.0)
+    return scaled_totals
 
 
 class MultiRank(NamedTuple):
@@ -204,32 +206,36 @@ def multirank(products: Sequence[LayerProduct]) -> MultiRank:
     Rahmede, Iacovacci, Arenas, Bianconi: Centralities of nodes and influences of layers in large multiplex networks.
     Journal of Complex Networks 6 (2018).
     """
-    totals = np.array([one.out_strength.sum() for one in products])
-    active = np.zeros(products[0].num_nodes, dtype=bool)
-    for one in products:
-        active |= (one.out_strength > 0) | (one.in_strength > 0)
-    influence = np.where(totals > 0, 1.0, 0.0)
-    if not active.any():
-        return MultiRank(np.zeros(active.size), np.zeros(totals.size))
-    influence /= influence.sum()
-    start = active / active.sum()
-    centrality = start.copy()
-    change = np.inf
+    layer_totals = np.array([one.out_strength.sum() for one in products])
+    is_active = np.zeros(products[0].num_nodes, dtype=bool)
+    for layer_product in products:
+        is_active |= (layer_product.out_strength > 0) | (layer_product.in_strength > 0)
+    layer_influence = np.where(layer_totals > 0, 1.0, 0.0)
+    if not is_active.any():
+        return MultiRank(np.zeros(is_active.size), np.zeros(layer_totals.size))
+    layer_influence /= layer_influence.sum()
+    start_shares = is_active / is_active.sum()
+    node_centrality = start_shares.copy()
+    last_change = np.inf
     for _ in range(2000):
-        leaving = sum(z * one.out_strength for z, one in zip(influence, products, strict=True))
-        sent = np.divide(centrality, leaving, out=np.zeros_like(centrality), where=leaving > 0)
-        heard = sum(z * one.transposed(sent) for z, one in zip(influence, products, strict=True))
-        renewed = 1.0 - DAMPING * float(centrality[leaving > 0].sum())
-        following = DAMPING * heard + renewed * start
-        layers = np.array([float(one.in_strength @ following) for one in products])
-        layers /= layers.sum()
-        change = float(np.abs(following - centrality).sum() + np.abs(layers - influence).sum())
+        leaving_weight = sum(z * one.out_strength for z, one in zip(layer_influence, products, strict=True))
+        sent_shares = np.divide(
+            node_centrality, leaving_weight, out=np.zeros_like(node_centrality), where=leaving_weight > 0
+        )
+        received_shares = sum(z * one.transposed(sent_shares) for z, one in zip(layer_influence, products, strict=True))
+        restarted_share = 1.0 - DAMPING * float(node_centrality[leaving_weight > 0].sum())
+        next_centrality = DAMPING * received_shares + restarted_share * start_shares
+        next_influence = np.array([float(one.in_strength @ next_centrality) for one in products])
+        next_influence /= next_influence.sum()
+        last_change = float(
+            np.abs(next_centrality - node_centrality).sum() + np.abs(next_influence - layer_influence).sum()
+        )
         # half a step: the two sets of equations may otherwise answer each other for ever
-        centrality, influence = following, (layers + influence) / 2
-        if change < 1e-10:
+        node_centrality, layer_influence = next_centrality, (next_influence + layer_influence) / 2
+        if last_change < 1e-10:
             break
-    warn_unless(change < 1e-10, "multirank", 2000)
-    return MultiRank(centrality, influence)
+    warn_unless(last_change < 1e-10, "multirank", 2000)
+    return MultiRank(node_centrality, layer_influence)
 
 
 def k_shell(layers: Sequence[Layer], num_nodes: int) -> Floats:
@@ -239,13 +245,15 @@ def k_shell(layers: Sequence[Layer], num_nodes: int) -> Floats:
     layers have counts twice, and one with a direction at both its ends. Groups are counted by their sizes, so the edges
     they imply are never listed. Cost: the edges, plus the memberships per round of peeling.
     """
-    stacked = AllLayers.of(layers, num_nodes)
+    all_layers = AllLayers.of(layers, num_nodes)
     # layers without a direction have both entries already, so those with one are counted apart
     one_way = AllLayers.of([layer for layer in layers if layer.directed], num_nodes).heard
-    both = sp.csr_array(stacked.heard + one_way.T)
-    groups = stacked.groups
-    sizes = np.bincount(groups.indices, minlength=groups.shape[1]).astype(np.int64)
-    return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(np.float64)
+    edge_counts = sp.csr_array(all_layers.heard + one_way.T)
+    group_matrix = all_layers.groups
+    group_sizes = np.bincount(group_matrix.indices, minlength=group_matrix.shape[1]).astype(np.int64)
+    return _peeled(*_index(edge_counts), edge_counts.data.astype(np.int64), *_index(group_matrix), group_sizes).astype(
+        np.float64
+    )
 
 
 def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -254,54 +262,54 @@ def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
 
 @compiled
 def _peeled(starts: Ints, others: Ints, counts: Ints, group_starts: Ints, groups: Ints, sizes: Ints) -> Ints:
-    nodes = starts.size - 1
-    edges = np.zeros(nodes, dtype=np.int64)
-    for node in range(nodes):
-        for place in range(starts[node], starts[node + 1]):
-            edges[node] += counts[place]
-    shell = np.zeros(nodes, dtype=np.int64)
-    gone = np.zeros(nodes, dtype=np.bool_)
-    queue = np.empty(nodes, dtype=np.int64)
-    left, level = nodes, np.int64(0)
-    while left:
-        head, tail = 0, 0
-        smallest = np.int64(2**62)
-        for node in range(nodes):
-            if gone[node]:
+    num_nodes = starts.size - 1
+    edge_counts = np.zeros(num_nodes, dtype=np.int64)
+    for node in range(num_nodes):
+        for entry_index in range(starts[node], starts[node + 1]):
+            edge_counts[node] += counts[entry_index]
+    shell_numbers = np.zeros(num_nodes, dtype=np.int64)
+    is_peeled = np.zeros(num_nodes, dtype=np.bool_)
+    peeling_queue = np.empty(num_nodes, dtype=np.int64)
+    num_left, current_level = num_nodes, np.int64(0)
+    while num_left:
+        queue_head, queue_tail = 0, 0
+        smallest_degree = np.int64(2**62)
+        for node in range(num_nodes):
+            if is_peeled[node]:
                 continue
-            total = edges[node]
-            for place in range(group_starts[node], group_starts[node + 1]):
-                total += sizes[groups[place]] - 1
-            if total <= level:
-                gone[node] = True
-                queue[tail] = node
-                tail += 1
-            elif total < smallest:
-                smallest = total
-        if tail == 0:
-            level = smallest
+            node_degree = edge_counts[node]
+            for entry_index in range(group_starts[node], group_starts[node + 1]):
+                node_degree += sizes[groups[entry_index]] - 1
+            if node_degree <= current_level:
+                is_peeled[node] = True
+                peeling_queue[queue_tail] = node
+                queue_tail += 1
+            elif node_degree < smallest_degree:
+                smallest_degree = node_degree
+        if queue_tail == 0:
+            current_level = smallest_degree
             continue
         # along edges the peeling goes on at once; groups are looked at again in the next round
-        while head < tail:
-            node = queue[head]
-            head += 1
-            left -= 1
-            shell[node] = level
-            for place in range(group_starts[node], group_starts[node + 1]):
-                sizes[groups[place]] -= 1
-            for place in range(starts[node], starts[node + 1]):
-                other = others[place]
-                if gone[other]:
+        while queue_head < queue_tail:
+            node = peeling_queue[queue_head]
+            queue_head += 1
+            num_left -= 1
+            shell_numbers[node] = current_level
+            for entry_index in range(group_starts[node], group_starts[node + 1]):
+                sizes[groups[entry_index]] -= 1
+            for entry_index in range(starts[node], starts[node + 1]):
+                other_node = others[entry_index]
+                if is_peeled[other_node]:
                     continue
-                edges[other] -= counts[place]
-                total = edges[other]
-                for step in range(group_starts[other], group_starts[other + 1]):
-                    total += sizes[groups[step]] - 1
-                if total <= level:
-                    gone[other] = True
-                    queue[tail] = other
-                    tail += 1
-    return shell
+                edge_counts[other_node] -= counts[entry_index]
+                node_degree = edge_counts[other_node]
+                for group_index in range(group_starts[other_node], group_starts[other_node + 1]):
+                    node_degree += sizes[groups[group_index]] - 1
+                if node_degree <= current_level:
+                    is_peeled[other_node] = True
+                    peeling_queue[queue_tail] = other_node
+                    queue_tail += 1
+    return shell_numbers
 
 
 class Election(NamedTuple):
@@ -327,28 +335,28 @@ def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None
     Zhang, Chen, Dong, Zhao: Identifying a set of influential spreaders in complex networks. Scientific Reports 6, 27823
     (2016).
     """
-    stacked = AllLayers.of(layers, num_nodes)
-    heard, told, groups = stacked.heard, stacked.told, stacked.groups
-    members = sp.csr_array(groups.T.tocsr())
-    sizes = np.diff(members.indptr).astype(np.float64)
-    degrees = np.asarray(heard.sum(axis=1)).ravel() + np.asarray(groups @ (sizes - 1))
-    average = degrees.sum() / max(num_nodes, 1)
-    if average == 0:
+    all_layers = AllLayers.of(layers, num_nodes)
+    listens_to, heard_by, group_matrix = all_layers.heard, all_layers.told, all_layers.groups
+    member_matrix = sp.csr_array(group_matrix.T.tocsr())
+    group_sizes = np.diff(member_matrix.indptr).astype(np.float64)
+    node_degrees = np.asarray(listens_to.sum(axis=1)).ravel() + np.asarray(group_matrix @ (group_sizes - 1))
+    mean_degree = node_degrees.sum() / max(num_nodes, 1)
+    if mean_degree == 0:
         return Election(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(num_nodes, dtype=bool))
     if elected is None:
         # all elections together look at two billion edges and memberships at most
-        elected = min(1000, max(10, 2_000_000_000 // max(heard.nnz + 2 * groups.nnz, 1)))
-    elections = _elected(
-        *_index(heard),
-        heard.data,
-        *_index(told),
-        *_index(groups),
-        *_index(members),
-        np.asarray(told @ np.ones(num_nodes)),
-        1.0 / average,
+        elected = min(1000, max(10, 2_000_000_000 // max(listens_to.nnz + 2 * group_matrix.nnz, 1)))
+    election_arrays = _elected(
+        *_index(listens_to),
+        listens_to.data,
+        *_index(heard_by),
+        *_index(group_matrix),
+        *_index(member_matrix),
+        np.asarray(heard_by @ np.ones(num_nodes)),
+        1.0 / mean_degree,
         min(num_nodes, elected),
     )
-    return Election(*elections)
+    return Election(*election_arrays)
 
 
 @compiled
@@ -366,52 +374,55 @@ def _elected(
     loss: float,
     limit: int,
 ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    nodes = heard_starts.size - 1
-    strength, together = np.ones(nodes), np.zeros(member_starts.size - 1)
-    chosen, touched = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
-    found, first_of_tie = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
-    current, at_first = np.zeros(nodes), np.zeros(nodes)  # votes now, and when the first of the tie was elected
+    num_nodes = heard_starts.size - 1
+    vote_strength, group_strength = np.ones(num_nodes), np.zeros(member_starts.size - 1)
+    is_elected, is_touched = np.zeros(num_nodes, dtype=np.bool_), np.zeros(num_nodes, dtype=np.bool_)
+    elected_nodes, first_of_tie = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
+    current_votes, votes_at_first = (
+        np.zeros(num_nodes),
+        np.zeros(num_nodes),
+    )  # votes now, and when the first of the tie was elected
     most_at_first = -1.0
-    for count in range(limit):
-        for group in range(together.size):
-            together[group] = 0.0
-            for place in range(member_starts[group], member_starts[group + 1]):
-                together[group] += strength[members[place]]
-        best, most = -1, 1e-9
-        for node in range(nodes):
-            if chosen[node]:
+    for num_elected in range(limit):
+        for group in range(group_strength.size):
+            group_strength[group] = 0.0
+            for entry_index in range(member_starts[group], member_starts[group + 1]):
+                group_strength[group] += vote_strength[members[entry_index]]
+        best_node, most_votes = -1, 1e-9
+        for node in range(num_nodes):
+            if is_elected[node]:
                 continue
-            shared = 0.0
-            for place in range(group_starts[node], group_starts[node + 1]):
-                shared += together[groups[place]]
-            own = (group_starts[node + 1] - group_starts[node]) * strength[node]
+            group_votes = 0.0
+            for entry_index in range(group_starts[node], group_starts[node + 1]):
+                group_votes += group_strength[groups[entry_index]]
+            own_votes = (group_starts[node + 1] - group_starts[node]) * vote_strength[node]
             # rounded, so that sums taken in another order elect the same node
-            current[node] = np.round(votes[node] + shared - own, 9)
-            if current[node] > most:
-                best, most = node, current[node]
-        if best < 0:
-            return found[:count], first_of_tie[:count], at_first == most_at_first
-        found[count] = best
-        first_of_tie[count] = first_of_tie[count - 1]
-        if at_first[best] != most_at_first:
-            first_of_tie[count], most_at_first = count, most
-            at_first[:] = current
-        chosen[best] = True
+            current_votes[node] = np.round(votes[node] + group_votes - own_votes, 9)
+            if current_votes[node] > most_votes:
+                best_node, most_votes = node, current_votes[node]
+        if best_node < 0:
+            return elected_nodes[:num_elected], first_of_tie[:num_elected], votes_at_first == most_at_first
+        elected_nodes[num_elected] = best_node
+        first_of_tie[num_elected] = first_of_tie[num_elected - 1]
+        if votes_at_first[best_node] != most_at_first:
+            first_of_tie[num_elected], most_at_first = num_elected, most_votes
+            votes_at_first[:] = current_votes
+        is_elected[best_node] = True
         # those who listen to the elected node in any layer have had their say
-        touched[:] = False
-        for place in range(told_starts[best], told_starts[best + 1]):
-            touched[told[place]] = True
-        for step in range(group_starts[best], group_starts[best + 1]):
-            group = groups[step]
-            for place in range(member_starts[group], member_starts[group + 1]):
-                touched[members[place]] = True
-        touched[best] = True
-        for node in range(nodes):
-            if not touched[node] or strength[node] == 0.0:
+        is_touched[:] = False
+        for entry_index in range(told_starts[best_node], told_starts[best_node + 1]):
+            is_touched[told[entry_index]] = True
+        for group_index in range(group_starts[best_node], group_starts[best_node + 1]):
+            group = groups[group_index]
+            for entry_index in range(member_starts[group], member_starts[group + 1]):
+                is_touched[members[entry_index]] = True
+        is_touched[best_node] = True
+        for node in range(num_nodes):
+            if not is_touched[node] or vote_strength[node] == 0.0:
                 continue
-            weaker = 0.0 if node == best else max(strength[node] - loss, 0.0)
-            less = strength[node] - weaker
-            strength[node] = weaker
-            for place in range(heard_starts[node], heard_starts[node + 1]):
-                votes[heard[place]] -= less * counts[place]
-    return found, first_of_tie, at_first == most_at_first
+            weaker_strength = 0.0 if node == best_node else max(vote_strength[node] - loss, 0.0)
+            lost_strength = vote_strength[node] - weaker_strength
+            vote_strength[node] = weaker_strength
+            for entry_index in range(heard_starts[node], heard_starts[node + 1]):
+                votes[heard[entry_index]] -= lost_strength * counts[entry_index]
+    return elected_nodes, first_of_tie, votes_at_first == most_at_first

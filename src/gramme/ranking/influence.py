@@ -34,11 +34,17 @@ class SpreadingEdges(NamedTuple):
 
     def reversed(self) -> SpreadingEdges:
         """The same by the node that listens."""
-        order = np.argsort(self.listeners, kind="stable")
-        nodes = self.starts.size - 1
-        starts = np.concatenate([[0], np.cumsum(np.bincount(self.listeners, minlength=nodes))])
-        tellers = np.repeat(np.arange(nodes), np.diff(self.starts))
-        return SpreadingEdges(starts, tellers[order], self.low[order], self.high[order], self.keys[order])
+        listener_order = np.argsort(self.listeners, kind="stable")
+        num_nodes = self.starts.size - 1
+        row_starts = np.concatenate([[0], np.cumsum(np.bincount(self.listeners, minlength=num_nodes))])
+        teller_nodes = np.repeat(np.arange(num_nodes), np.diff(self.starts))
+        return SpreadingEdges(
+            row_starts,
+            teller_nodes[listener_order],
+            self.low[listener_order],
+            self.high[listener_order],
+            self.keys[listener_order],
+        )
 
 
 def check_model(model: str) -> None:
@@ -56,49 +62,49 @@ def spreading_edges(
     thresholds it is how much a layer counts beside others.
     """
     check_model(model)
-    implied = sum(layer.num_edges for layer in layers.values())
-    if implied > 20_000_000:  # those that groups imply included: some gigabytes
+    num_edges = sum(layer.num_edges for layer in layers.values())
+    if num_edges > 20_000_000:  # those that groups imply included: some gigabytes
         raise DataError(
-            f"news would spread along {implied:,} edges, more than the 20,000,000 that are simulated; "
+            f"news would spread along {num_edges:,} edges, more than the 20,000,000 that are simulated; "
             "choose layers with fewer or smaller groups"
         )
-    combined: Any = None
-    for name, layer in layers.items():
-        share = probability.get(name, 0.0) if isinstance(probability, Mapping) else probability
-        if not 0 <= share <= 1:
-            raise DataError(f"the probability for layer {name!r} must be from 0 to 1, not {share}")
-        told = sp.csr_array(layer.to_scipy().T.tocsr())
+    combined_edges: Any = None
+    for layer_name, layer in layers.items():
+        layer_probability = probability.get(layer_name, 0.0) if isinstance(probability, Mapping) else probability
+        if not 0 <= layer_probability <= 1:
+            raise DataError(f"the probability for layer {layer_name!r} must be from 0 to 1, not {layer_probability}")
+        telling_edges = sp.csr_array(layer.to_scipy().T.tocsr())
         if model == "cascade":
             # layers are independent chances, so the logarithms of not carrying add up
-            told.data = told.data * np.log1p(-min(share, 1 - 1e-12))
+            telling_edges.data = telling_edges.data * np.log1p(-min(layer_probability, 1 - 1e-12))
         else:
-            told.data = told.data * share
-        combined = told if combined is None else combined + told
-    combined = sp.csr_array(combined)
-    combined.eliminate_zeros()
-    index = combined.indptr.astype(np.int64), combined.indices.astype(np.int64)
+            telling_edges.data = telling_edges.data * layer_probability
+        combined_edges = telling_edges if combined_edges is None else combined_edges + telling_edges
+    combined_edges = sp.csr_array(combined_edges)
+    combined_edges.eliminate_zeros()
+    csr_index = combined_edges.indptr.astype(np.int64), combined_edges.indices.astype(np.int64)
     if model == "cascade":
-        keys = np.arange(combined.nnz, dtype=np.int64)
-        return SpreadingEdges(*index, np.zeros(combined.nnz), -np.expm1(combined.data), keys)
-    return SpreadingEdges(*index, *_threshold_intervals(combined), index[1])
+        edge_keys = np.arange(combined_edges.nnz, dtype=np.int64)
+        return SpreadingEdges(*csr_index, np.zeros(combined_edges.nnz), -np.expm1(combined_edges.data), edge_keys)
+    return SpreadingEdges(*csr_index, *_threshold_intervals(combined_edges), csr_index[1])
 
 
 def _threshold_intervals(combined: sp.csr_array) -> tuple[Floats, Floats]:
     """Every listener's neighbours have intervals of lengths in proportion to their weights, 1 in all."""
-    coo = combined.tocoo()
-    order = np.argsort(coo.col, kind="stable")
-    listener, weight = coo.col[order], coo.data[order]
-    total = np.bincount(listener, weights=weight, minlength=combined.shape[0])
-    share = weight / total[listener]
-    ends = np.cumsum(share)
+    edge_entries = combined.tocoo()
+    listener_order = np.argsort(edge_entries.col, kind="stable")
+    listener_nodes, edge_weights = edge_entries.col[listener_order], edge_entries.data[listener_order]
+    listener_totals = np.bincount(listener_nodes, weights=edge_weights, minlength=combined.shape[0])
+    edge_shares = edge_weights / listener_totals[listener_nodes]
+    interval_ends = np.cumsum(edge_shares)
     # where each listener's edges begin in the sum over all of them
-    lengths = np.bincount(listener, minlength=combined.shape[0])
-    begins = np.concatenate([[0.0], ends])[np.cumsum(lengths) - lengths]
-    offsets = np.repeat(begins, lengths)
-    high, low = np.empty(share.size), np.empty(share.size)
-    high[order] = ends - offsets
-    low[order] = ends - share - offsets
-    return low, high
+    num_neighbours = np.bincount(listener_nodes, minlength=combined.shape[0])
+    first_offsets = np.concatenate([[0.0], interval_ends])[np.cumsum(num_neighbours) - num_neighbours]
+    edge_offsets = np.repeat(first_offsets, num_neighbours)
+    upper_ends, lower_ends = np.empty(edge_shares.size), np.empty(edge_shares.size)
+    upper_ends[listener_order] = interval_ends - edge_offsets
+    lower_ends[listener_order] = interval_ends - edge_shares - edge_offsets
+    return lower_ends, upper_ends
 
 
 def reach_of_each(
@@ -111,47 +117,47 @@ def reach_of_each(
     it. A node that reaches this pivot reaches all below it; a search from there only looks for the rest (Ohsaka et al.
     2014). ``tell`` is called with the worlds done and in all.
     """
-    sums = np.zeros(nodes.size, dtype=np.int64)
-    back, pivot = edges.reversed(), int(np.diff(edges.starts).argmax())
-    for world in range(worlds):
-        _add_reach(edges, back, nodes, pivot, seed, world, sums)
+    summed_reach = np.zeros(nodes.size, dtype=np.int64)
+    reversed_edges, pivot_node = edges.reversed(), int(np.diff(edges.starts).argmax())
+    for world_number in range(worlds):
+        _add_reach(edges, reversed_edges, nodes, pivot_node, seed, world_number, summed_reach)
         if tell is not None:
-            tell(world + 1, worlds)
-    return sums / worlds
+            tell(world_number + 1, worlds)
+    return summed_reach / worlds
 
 
 @compiled
 def _spread(edges: SpreadingEdges, seen: NDArray[np.bool_], node: int, seed: np.uint64, world: int, queue: Ints) -> int:
     """Mark all that a node reaches and that was not seen before; they are in the queue, and so many."""
-    queue[0], head, tail = node, 0, 1
+    queue[0], queue_head, queue_tail = node, 0, 1
     seen[node] = True
-    stream = np.empty(1, dtype=np.uint64)
-    while head < tail < seen.size:
-        teller = queue[head]
-        head += 1
-        for place in range(edges.starts[teller], edges.starts[teller + 1]):
-            other = edges.listeners[place]
-            if not seen[other]:
-                start(stream, seed, world, edges.keys[place])
-                if edges.low[place] <= uniform(stream) < edges.high[place]:
-                    seen[other] = True
-                    queue[tail] = other
-                    tail += 1
-    return tail
+    random_stream = np.empty(1, dtype=np.uint64)
+    while queue_head < queue_tail < seen.size:
+        telling_node = queue[queue_head]
+        queue_head += 1
+        for edge_index in range(edges.starts[telling_node], edges.starts[telling_node + 1]):
+            listening_node = edges.listeners[edge_index]
+            if not seen[listening_node]:
+                start(random_stream, seed, world, edges.keys[edge_index])
+                if edges.low[edge_index] <= uniform(random_stream) < edges.high[edge_index]:
+                    seen[listening_node] = True
+                    queue[queue_tail] = listening_node
+                    queue_tail += 1
+    return queue_tail
 
 
 @compiled
 def activate(edges: SpreadingEdges, active: NDArray[np.bool_], node: int, seed: np.uint64, keep: bool) -> Ints:
     """How many more nodes are reached in each world if ``node`` is a seed too; ``keep`` marks them as reached."""
-    worlds, nodes = active.shape
-    queue = np.empty(nodes, dtype=np.int64)
-    gains = np.zeros(worlds, dtype=np.int64)
-    for world in range(worlds):
-        if not active[world, node]:
-            gains[world] = _spread(edges, active[world], node, seed, world, queue)
+    num_worlds, num_nodes = active.shape
+    reached_queue = np.empty(num_nodes, dtype=np.int64)
+    reach_gains = np.zeros(num_worlds, dtype=np.int64)
+    for world_number in range(num_worlds):
+        if not active[world_number, node]:
+            reach_gains[world_number] = _spread(edges, active[world_number], node, seed, world_number, reached_queue)
             if not keep:
-                active[world][queue[: gains[world]]] = False
-    return gains
+                active[world_number][reached_queue[: reach_gains[world_number]]] = False
+    return reach_gains
 
 
 @compiled
@@ -159,20 +165,24 @@ def _add_reach(
     edges: SpreadingEdges, back: SpreadingEdges, nodes: Ints, pivot: int, seed: np.uint64, world: int, sums: Ints
 ) -> None:
     """Add how many nodes each node reaches in one world."""
-    count = edges.starts.size - 1
-    queue = np.empty(count, dtype=np.int64)
-    seen, below, above = np.zeros(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    reach = _spread(edges, below, pivot, seed, world, queue)
-    _spread(back, above, pivot, seed, world, queue)
-    for which in range(nodes.size):
-        node = nodes[which]
-        marks = below if above[node] else seen
-        if above[node]:
-            sums[which] += reach
-        if not marks[node]:
-            others = _spread(edges, marks, node, seed, world, queue)
-            marks[queue[:others]] = False
-            sums[which] += others
+    num_nodes = edges.starts.size - 1
+    reached_queue = np.empty(num_nodes, dtype=np.int64)
+    seen_alone, below_pivot, above_pivot = (
+        np.zeros(num_nodes, np.bool_),
+        np.zeros(num_nodes, np.bool_),
+        np.zeros(num_nodes, np.bool_),
+    )
+    pivot_reach = _spread(edges, below_pivot, pivot, seed, world, reached_queue)
+    _spread(back, above_pivot, pivot, seed, world, reached_queue)
+    for node_place in range(nodes.size):
+        node = nodes[node_place]
+        seen_marks = below_pivot if above_pivot[node] else seen_alone
+        if above_pivot[node]:
+            sums[node_place] += pivot_reach
+        if not seen_marks[node]:
+            num_others = _spread(edges, seen_marks, node, seed, world, reached_queue)
+            seen_marks[reached_queue[:num_others]] = False
+            sums[node_place] += num_others
 
 
 def influence(
@@ -239,31 +249,31 @@ def influence(
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
     graph = in_name_order(graph).graph  # chance and ties follow names
-    edges = spreading_edges(with_coupling_layers(graph).layers, model, probability)
-    chosen = _greedy(graph, edges, seeds, worlds, derived_seed(random_state, 1), tell)
-    fresh = derived_seed(random_state, 2)
-    rows = []
-    before = 0.0
-    active = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
-    counts = np.zeros(worlds, dtype=np.int64)
-    tie = _Tie.begun(edges, active, chosen[0], fresh, order=1)
-    for count, node in enumerate(chosen, start=1):
-        if not tie.holds(edges, node, fresh):
-            tie = _Tie.begun(edges, active, node, fresh, order=count)
-        counts += activate(edges, active, node, fresh, True)
-        mean, half = float(counts.mean()), 1.96 * float(counts.std(ddof=1)) / np.sqrt(worlds)
-        rows.append(
+    spreading = spreading_edges(with_coupling_layers(graph).layers, model, probability)
+    chosen_nodes = _greedy(graph, spreading, seeds, worlds, derived_seed(random_state, 1), tell)
+    fresh_seed = derived_seed(random_state, 2)
+    seed_rows = []
+    reach_before = 0.0
+    is_reached = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
+    num_reached = np.zeros(worlds, dtype=np.int64)
+    current_tie = _Tie.begun(spreading, is_reached, chosen_nodes[0], fresh_seed, order=1)
+    for num_seeds, node in enumerate(chosen_nodes, start=1):
+        if not current_tie.holds(spreading, node, fresh_seed):
+            current_tie = _Tie.begun(spreading, is_reached, node, fresh_seed, order=num_seeds)
+        num_reached += activate(spreading, is_reached, node, fresh_seed, True)
+        mean_reach, half_interval = float(num_reached.mean()), 1.96 * float(num_reached.std(ddof=1)) / np.sqrt(worlds)
+        seed_rows.append(
             {
                 "node": graph.nodes[node],
-                "reach": mean,
-                "reach_low": max(mean - half, float(count)),
-                "reach_high": min(mean + half, float(graph.num_nodes)),
-                "gain": mean - before,
-                "order": tie.order,
+                "reach": mean_reach,
+                "reach_low": max(mean_reach - half_interval, float(num_seeds)),
+                "reach_high": min(mean_reach + half_interval, float(graph.num_nodes)),
+                "gain": mean_reach - reach_before,
+                "order": current_tie.order,
             }
         )
-        before = mean
-    return pd.DataFrame(rows)
+        reach_before = mean_reach
+    return pd.DataFrame(seed_rows)
 
 
 @dataclass(frozen=True)
@@ -281,18 +291,18 @@ class _Tie:
 
     def holds(self, edges: SpreadingEdges, node: int, seed: np.uint64) -> bool:
         """Whether a node would have added as much as the first, but for chance, in the same worlds."""
-        gains = activate(edges, self.reached, node, seed, False)
-        less = self.gains - gains
-        error = float(less.std(ddof=1)) / np.sqrt(less.size)
-        return abs(float(less.mean())) <= 1.96 * error or not less.any()
+        own_gains = activate(edges, self.reached, node, seed, False)
+        gain_difference = self.gains - own_gains
+        standard_error = float(gain_difference.std(ddof=1)) / np.sqrt(gain_difference.size)
+        return abs(float(gain_difference.mean())) <= 1.96 * standard_error or not gain_difference.any()
 
 
 def easy_choice(first_reach: float, num_nodes: int, model: str) -> str:
     """A word on seeds of which the first alone reaches nearly all nodes, as in most tables; else an empty text."""
     if first_reach < 0.95 * num_nodes:
         return ""
-    less = "; with a smaller --probability the choice would matter more" if model == "cascade" else ""
-    return f"The first alone reaches nearly all nodes, so the choice says little{less}."
+    advice_words = "; with a smaller --probability the choice would matter more" if model == "cascade" else ""
+    return f"The first alone reaches nearly all nodes, so the choice says little{advice_words}."
 
 
 def _greedy(
@@ -304,20 +314,20 @@ def _greedy(
     tell: Callable[[int, int], None] | None,
 ) -> list[int]:
     """The seeds by lazy evaluation; the first of several equal nodes in the order of nodes."""
-    active = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
-    candidates = list(range(graph.num_nodes))
-    if graph.num_nodes > (most := max(2000, 2 * seeds)):  # those with most listeners
-        candidates = sorted(np.argsort(-np.diff(edges.starts), kind="stable")[:most].tolist())
-    gains = reach_of_each(edges, np.array(candidates, dtype=np.int64), seed, worlds, tell)
-    waiting = [(-float(gain), node, 0) for gain, node in zip(gains, candidates, strict=True)]
-    heapq.heapify(waiting)
-    chosen: list[int] = []
-    while len(chosen) < seeds and waiting:
-        _, node, looked_at = heapq.heappop(waiting)
-        if looked_at == len(chosen):
-            activate(edges, active, node, seed, True)
-            chosen.append(node)
+    is_reached = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
+    candidate_nodes = list(range(graph.num_nodes))
+    if graph.num_nodes > (max_candidates := max(2000, 2 * seeds)):  # those with most listeners
+        candidate_nodes = sorted(np.argsort(-np.diff(edges.starts), kind="stable")[:max_candidates].tolist())
+    first_gains = reach_of_each(edges, np.array(candidate_nodes, dtype=np.int64), seed, worlds, tell)
+    waiting_nodes = [(-float(gain), node, 0) for gain, node in zip(first_gains, candidate_nodes, strict=True)]
+    heapq.heapify(waiting_nodes)
+    chosen_nodes: list[int] = []
+    while len(chosen_nodes) < seeds and waiting_nodes:
+        _, node, looked_at = heapq.heappop(waiting_nodes)
+        if looked_at == len(chosen_nodes):
+            activate(edges, is_reached, node, seed, True)
+            chosen_nodes.append(node)
         else:
-            gain = float(activate(edges, active, node, seed, False).mean())
-            heapq.heappush(waiting, (-gain, node, len(chosen)))
-    return chosen
+            reach_gain = float(activate(edges, is_reached, node, seed, False).mean())
+            heapq.heappush(waiting_nodes, (-reach_gain, node, len(chosen_nodes)))
+    return chosen_nodes

@@ -52,22 +52,22 @@ class LayerProduct:
         self.directed = layer.directed
         incidence: Any = layer.incidence()
         if incidence is None:
-            forward = layer.to_scipy()
-            backward = sp.csr_array(forward.T.tocsr()) if layer.directed else forward
-            self.times, self.transposed = forward.__matmul__, backward.__matmul__
+            forward_matrix = layer.to_scipy()
+            backward_matrix = sp.csr_array(forward_matrix.T.tocsr()) if layer.directed else forward_matrix
+            self.times, self.transposed = forward_matrix.__matmul__, backward_matrix.__matmul__
         else:
             from_groups = sp.csr_array(incidence.T.tocsr())
             # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
-            own = np.asarray(incidence.multiply(incidence).sum(axis=1)).ravel()
-            isolated = layer.degrees() == 0  # what rounding leaves of the subtraction is not a neighbour
+            own_weight = np.asarray(incidence.multiply(incidence).sum(axis=1)).ravel()
+            is_isolated = layer.degrees() == 0  # what rounding leaves of the subtraction is not a neighbour
 
             def product(values: Floats) -> Floats:
-                return np.where(isolated, 0.0, incidence @ (from_groups @ values) - own * values)
+                return np.where(is_isolated, 0.0, incidence @ (from_groups @ values) - own_weight * values)
 
             self.times = self.transposed = product
-        ones = np.ones(self.num_nodes)
-        self.out_strength = self.times(ones)
-        self.in_strength = self.transposed(ones) if layer.directed else self.out_strength
+        unit_values = np.ones(self.num_nodes)
+        self.out_strength = self.times(unit_values)
+        self.in_strength = self.transposed(unit_values) if layer.directed else self.out_strength
 
 
 class SupraProduct:
@@ -101,9 +101,9 @@ class SupraProduct:
         self.products = list(products)
         self.coupling = float(coupling)
         self.across = dict(across or {})
-        self._back = {pair[::-1]: sp.csr_array(one.T.tocsr()) for pair, one in self.across.items()}
+        self._back = {pair[::-1]: sp.csr_array(edge_matrix.T.tocsr()) for pair, edge_matrix in self.across.items()}
         self.present = np.stack([product.present for product in self.products])
-        self.directed = bool(self.across) or any(one.directed for one in self.products)
+        self.directed = bool(self.across) or any(edge_matrix.directed for edge_matrix in self.products)
 
     @classmethod
     def of(cls, graph: MultilayerGraph, coupling: float = 1.0) -> SupraProduct:
@@ -117,37 +117,42 @@ class SupraProduct:
 
     def times(self, values: Floats) -> Floats:
         """M times values of shape (layers, nodes)."""
-        within = [one.times(row) for one, row in zip(self.products, values, strict=True)]
-        return self._coupled(np.stack(within), values, self.across)
+        within_layers = [
+            layer_product.times(layer_values) for layer_product, layer_values in zip(self.products, values, strict=True)
+        ]
+        return self._coupled(np.stack(within_layers), values, self.across)
 
     def transposed(self, values: Floats) -> Floats:
         """The transpose of M times values of shape (layers, nodes)."""
-        within = [one.transposed(row) for one, row in zip(self.products, values, strict=True)]
-        return self._coupled(np.stack(within), values, self._back)
+        within_layers = [
+            layer_product.transposed(layer_values)
+            for layer_product, layer_values in zip(self.products, values, strict=True)
+        ]
+        return self._coupled(np.stack(within_layers), values, self._back)
 
     def _coupled(self, within: Floats, values: Floats, across: Mapping[tuple[int, int], sp.csr_array]) -> Floats:
         if self.coupling and len(values) > 1:
-            copies = np.where(self.present, values, 0.0)
-            within += np.where(self.present, self.coupling * (copies.sum(axis=0) - copies), 0.0)
-        for (into, out_of), edges in across.items():
-            within[into] += edges @ values[out_of]
+            present_values = np.where(self.present, values, 0.0)
+            within += np.where(self.present, self.coupling * (present_values.sum(axis=0) - present_values), 0.0)
+        for (target_layer, out_of), edge_matrix in across.items():
+            within[target_layer] += edge_matrix @ values[out_of]
         return within
 
 
 def couplings_of(graph: MultilayerGraph) -> dict[tuple[int, int], sp.csr_array]:
     """The graph's edges between layers, by the numbers of the layers; an undirected one goes both ways."""
-    number = {name: place for place, name in enumerate(graph.layers)}
-    found: dict[tuple[int, int], sp.csr_array] = {}
+    layer_number = {layer_name: layer_index for layer_index, layer_name in enumerate(graph.layers)}
+    coupling_matrices: dict[tuple[int, int], sp.csr_array] = {}
 
     def add(pair: tuple[int, int], edges: sp.csr_array) -> None:
-        found[pair] = sp.csr_array(found[pair] + edges) if pair in found else edges
+        coupling_matrices[pair] = sp.csr_array(coupling_matrices[pair] + edges) if pair in coupling_matrices else edges
 
-    for (first, second), coupling in graph.couplings.items():
-        edges = coupling.to_scipy()
-        add((number[first], number[second]), edges)
+    for (first_layer, second_layer), coupling in graph.couplings.items():
+        edge_matrix = coupling.to_scipy()
+        add((layer_number[first_layer], layer_number[second_layer]), edge_matrix)
         if not coupling.directed:
-            add((number[second], number[first]), sp.csr_array(edges.T.tocsr()))
-    return found
+            add((layer_number[second_layer], layer_number[first_layer]), sp.csr_array(edge_matrix.T.tocsr()))
+    return coupling_matrices
 
 
 class AllLayers(NamedTuple):
@@ -159,19 +164,19 @@ class AllLayers(NamedTuple):
     @classmethod
     def of(cls, layers: Iterable[Layer], num_nodes: int) -> AllLayers:
         """Put layers on top of each other."""
-        heard = sp.csr_array((num_nodes, num_nodes))
-        groups = []
+        listens_to = sp.csr_array((num_nodes, num_nodes))
+        group_matrices = []
         for layer in layers:
             incidence = layer.incidence()
             if incidence is not None:
                 incidence.data = np.ones_like(incidence.data)
-                groups.append(incidence)
+                group_matrices.append(incidence)
             else:
-                pattern = layer.to_scipy()
-                pattern.data = np.ones_like(pattern.data)
-                heard = sp.csr_array(heard + pattern)
-        beside = sp.hstack(groups, format="csr") if groups else sp.csr_array((num_nodes, 0))
-        return cls(heard, sp.csr_array(beside))
+                edge_pattern = layer.to_scipy()
+                edge_pattern.data = np.ones_like(edge_pattern.data)
+                listens_to = sp.csr_array(listens_to + edge_pattern)
+        all_groups = sp.hstack(group_matrices, format="csr") if group_matrices else sp.csr_array((num_nodes, 0))
+        return cls(listens_to, sp.csr_array(all_groups))
 
     @property
     def told(self) -> sp.csr_array:

@@ -86,12 +86,12 @@ class Measure:
 
 
 def _election(task: RankingTask) -> Floats:
-    elected, first_of_tie, last_tie = voterank(task.layers, task.graph.num_nodes)
-    values = np.zeros(task.graph.num_nodes)
-    if elected.size:
-        values[last_tie] = elected.size - first_of_tie[-1]
-    values[elected] = elected.size - first_of_tie
-    return values
+    elected_nodes, first_of_tie, last_tie = voterank(task.layers, task.graph.num_nodes)
+    election_values = np.zeros(task.graph.num_nodes)
+    if elected_nodes.size:
+        election_values[last_tie] = elected_nodes.size - first_of_tie[-1]
+    election_values[elected_nodes] = elected_nodes.size - first_of_tie
+    return election_values
 
 
 def _over_layers(of_layer: Callable[[Layer], Floats], task: RankingTask) -> Floats:
@@ -99,8 +99,16 @@ def _over_layers(of_layer: Callable[[Layer], Floats], task: RankingTask) -> Floa
 
 
 def _strength(task: RankingTask) -> Floats:
-    products = task.products
-    return np.asarray(np.sum([one.out_strength + one.directed * one.in_strength for one in products], axis=0))
+    layer_products = task.products
+    return np.asarray(
+        np.sum(
+            [
+                layer_product.out_strength + layer_product.directed * layer_product.in_strength
+                for layer_product in layer_products
+            ],
+            axis=0,
+        )
+    )
 
 
 ELSEWHERE = "0 outside the leading part of the network"
@@ -154,13 +162,13 @@ DEFAULT_MEASURES = tuple(name for name in MEASURES if name not in ("in-degree", 
 
 def chosen_measures(names: Iterable[str] | str | None) -> list[Measure]:
     """Measures by name, each once; an unknown one is an error that suggests the nearest."""
-    wanted = [names] if isinstance(names, str) else list(DEFAULT_MEASURES if names is None else names)
-    for name in wanted:
-        if name not in MEASURES:
-            raise DataError(f"there is no measure {name!r}; {did_you_mean(str(name), MEASURES)}")
-    if not wanted:
+    wanted_names = [names] if isinstance(names, str) else list(DEFAULT_MEASURES if names is None else names)
+    for measure_name in wanted_names:
+        if measure_name not in MEASURES:
+            raise DataError(f"there is no measure {measure_name!r}; {did_you_mean(str(measure_name), MEASURES)}")
+    if not wanted_names:
         raise DataError(f"no measure is named; known: {', '.join(MEASURES)}")
-    return [MEASURES[name] for name in dict.fromkeys(wanted)]
+    return [MEASURES[name] for name in dict.fromkeys(wanted_names)]
 
 
 def ranks_of(values: Floats) -> Ints:
@@ -169,9 +177,9 @@ def ranks_of(values: Floats) -> Ints:
     >>> ranks_of(np.array([0.2, 0.5, 0.2, 0.1])).tolist()
     [2, 1, 2, 4]
     """
-    largest = np.abs(values).max(initial=0.0)
-    rounded = np.round(values / largest, 9) if largest > 0 else values
-    return rankdata(-rounded, method="min").astype(np.int64)
+    largest_value = np.abs(values).max(initial=0.0)
+    rounded_values = np.round(values / largest_value, 9) if largest_value > 0 else values
+    return rankdata(-rounded_values, method="min").astype(np.int64)
 
 
 SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
@@ -194,30 +202,33 @@ def rank_spread(
     ``coupling`` is its strength while edges are left out, ``restart`` the positions at which the walker of PageRank
     starts anew; ``tell`` is called after each step with the number of steps done and in all.
     """
-    bounds: Bounds = {}
-    couplings, samples = num_steps(graph)
-    coupled = [name for name in measures if MEASURES[name].coupled]
-    strengths = [factor * (coupling or 1.0) for factor in SPREAD_COUPLINGS[: couplings if coupled else 0]]
+    rank_bounds: Bounds = {}
+    num_couplings, num_samples = num_steps(graph)
+    coupled_measures = [name for name in measures if MEASURES[name].coupled]
+    strengths = [
+        coupling_factor * (coupling or 1.0)
+        for coupling_factor in SPREAD_COUPLINGS[: num_couplings if coupled_measures else 0]
+    ]
     products = RankingTask(graph).products
 
     def variants() -> Iterator[tuple[RankingTask, Sequence[str]]]:
-        for strength in strengths:
-            yield RankingTask(graph, strength, restart, products), coupled
-        for sample in range(samples):
-            random = np.random.default_rng([random_state, sample])
-            thinner = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
-            yield RankingTask(thinner, coupling, restart), measures
+        for coupling_strength in strengths:
+            yield RankingTask(graph, coupling_strength, restart, products), coupled_measures
+        for sample_number in range(num_samples):
+            random = np.random.default_rng([random_state, sample_number])
+            thinned_graph = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
+            yield RankingTask(thinned_graph, coupling, restart), measures
 
-    steps = len(strengths) + samples
-    for done, (task, names) in enumerate(variants(), start=1):
-        for name in names:
-            ranks = ranks_of(MEASURES[name].compute(task))
-            low, high = bounds.get(name, (ranks, ranks))
-            bounds[name] = np.minimum(low, ranks), np.maximum(high, ranks)
-        advance(done / steps)
+    num_all_steps = len(strengths) + num_samples
+    for num_done, (ranking_task, measure_names) in enumerate(variants(), start=1):
+        for name in measure_names:
+            node_ranks = ranks_of(MEASURES[name].compute(ranking_task))
+            best_ranks, worst_ranks = rank_bounds.get(name, (node_ranks, node_ranks))
+            rank_bounds[name] = np.minimum(best_ranks, node_ranks), np.maximum(worst_ranks, node_ranks)
+        advance(num_done / num_all_steps)
         if tell is not None:
-            tell(done, steps)
-    return bounds
+            tell(num_done, num_all_steps)
+    return rank_bounds
 
 
 def num_steps(graph: MultilayerGraph) -> tuple[int, int]:
@@ -286,36 +297,38 @@ def rank(
     Cy      2.0            2      0.23              2
     Di      2.0            2      0.23              2
     """
-    chosen = chosen_measures(measures)
+    ranked_measures = chosen_measures(measures)
     check_rankable(graph)
     graph = without_negative(graph, negative)
-    given, order = graph, in_name_order(graph)
-    graph = order.graph
-    starts = None if restart is None else graph.positions([restart] if isinstance(restart, str) else restart)
-    if starts is not None and not starts.size:
+    given_graph, name_order = graph, in_name_order(graph)
+    graph = name_order.graph
+    restart_positions = None if restart is None else graph.positions([restart] if isinstance(restart, str) else restart)
+    if restart_positions is not None and not restart_positions.size:
         raise DataError("restart names no node; leave it out to start anywhere")
-    task = RankingTask(graph, coupling, starts)
+    ranking_task = RankingTask(graph, coupling, restart_positions)
     columns: dict[str, NDArray[Any]] = {}
-    bounds: Bounds = {}
+    rank_bounds: Bounds = {}
     if spread:
-        rounds = sum(num_steps(graph))  # each computes the measures anew
-        names = [one.name for one in chosen]
-        with part("how sure they are", rounds / (rounds + 1)):
-            bounds = rank_spread(graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=tell)
-    for measure in chosen:
-        _add(columns, measure.name, measure.compute(task))
-        if measure.name in bounds:
-            ranks = columns[f"{measure.name}_rank"]
-            low, high = bounds[measure.name]
-            columns[f"{measure.name}_rank_low"] = np.minimum(low, ranks)
-            columns[f"{measure.name}_rank_high"] = np.maximum(high, ranks)
+        num_rounds = sum(num_steps(graph))  # each computes the measures anew
+        measure_names = [one.name for one in ranked_measures]
+        with part("how sure they are", num_rounds / (num_rounds + 1)):
+            rank_bounds = rank_spread(
+                graph, measure_names, coupling=coupling, restart=restart_positions, random_state=random_state, tell=tell
+            )
+    for measure in ranked_measures:
+        _add(columns, measure.name, measure.compute(ranking_task))
+        if measure.name in rank_bounds:
+            node_ranks = columns[f"{measure.name}_rank"]
+            best_ranks, worst_ranks = rank_bounds[measure.name]
+            columns[f"{measure.name}_rank_low"] = np.minimum(best_ranks, node_ranks)
+            columns[f"{measure.name}_rank_high"] = np.maximum(worst_ranks, node_ranks)
     if per_layer:
-        for name in given.layers:
-            alone = RankingTask(graph.select_layers([name]), coupling, starts)
-            for measure in chosen:
-                _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
-    rows = {name: order.to_given(values) for name, values in columns.items()}
-    return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
+        for layer_name in given_graph.layers:
+            layer_task = RankingTask(graph.select_layers([layer_name]), coupling, restart_positions)
+            for measure in ranked_measures:
+                _add(columns, f"{measure.name}[{layer_name}]", measure.compute(layer_task))
+    given_columns = {name: name_order.to_given(column_values) for name, column_values in columns.items()}
+    return pd.DataFrame(given_columns, index=pd.Index(given_graph.nodes, name="node"))
 
 
 def coinciding_measures(ranks: pd.DataFrame) -> dict[str, list[str]]:
@@ -327,14 +340,14 @@ def coinciding_measures(ranks: pd.DataFrame) -> dict[str, list[str]]:
     >>> coinciding_measures(table.assign(degree_rank=[1, 2], strength_rank=[1, 2], katz_rank=[2, 1]))
     {'degree': ['strength'], 'katz': []}
     """
-    found: dict[str, list[str]] = {}
-    for name in (name for name in ranks.columns if name in MEASURES):
-        same = next((first for first in found if _coincide(ranks, first, name)), None)
-        if same is None:
-            found[name] = []
+    coinciding: dict[str, list[str]] = {}
+    for measure_name in (name for name in ranks.columns if name in MEASURES):
+        first_same = next((first for first in coinciding if _coincide(ranks, first, measure_name)), None)
+        if first_same is None:
+            coinciding[measure_name] = []
         else:
-            found[same].append(name)
-    return found
+            coinciding[first_same].append(measure_name)
+    return coinciding
 
 
 def _coincide(ranks: pd.DataFrame, one: str, other: str) -> bool:
@@ -342,16 +355,16 @@ def _coincide(ranks: pd.DataFrame, one: str, other: str) -> bool:
         return False
     if (ranks[f"{one}_rank"] == ranks[f"{other}_rank"]).all():
         return True
-    values = [ranks[name].to_numpy(dtype=np.float64) for name in (one, other)]
-    scaled = [some / (np.abs(some).max(initial=0.0) or 1.0) for some in values]
+    measure_values = [ranks[measure_name].to_numpy(dtype=np.float64) for measure_name in (one, other)]
+    scaled_values = [node_values / (np.abs(node_values).max(initial=0.0) or 1.0) for node_values in measure_values]
     # iterations end with a tolerance below this
-    return bool(np.abs(scaled[0] - scaled[1]).max(initial=0.0) <= 1e-6)
+    return bool(np.abs(scaled_values[0] - scaled_values[1]).max(initial=0.0) <= 1e-6)
 
 
 def distinct_importances(ranks: pd.DataFrame) -> list[str]:
     """The measures of importance in a table of :func:`rank`, each once that others only repeat; else all measures."""
-    named = list(coinciding_measures(ranks))
-    return [name for name in named if MEASURES[name].importance] or named
+    measure_names = list(coinciding_measures(ranks))
+    return [measure_name for measure_name in measure_names if MEASURES[measure_name].importance] or measure_names
 
 
 def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> Floats:
@@ -359,8 +372,8 @@ def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> Floats:
 
     Otherwise each of a hundred nodes with the same value would count as first.
     """
-    columns = [rankdata(ranks[f"{name}_rank"].to_numpy()) for name in measures]
-    return np.column_stack(columns) if columns else np.zeros((len(ranks), 0))
+    rank_columns = [rankdata(ranks[f"{measure_name}_rank"].to_numpy()) for measure_name in measures]
+    return np.column_stack(rank_columns) if rank_columns else np.zeros((len(ranks), 0))
 
 
 def tied(ranks: Ints) -> NDArray[np.bool_]:
@@ -369,15 +382,15 @@ def tied(ranks: Ints) -> NDArray[np.bool_]:
     >>> tied(np.array([1, 2, 2, 4])).tolist()
     [False, True, True, False]
     """
-    _, place, count = np.unique(ranks, return_inverse=True, return_counts=True)
-    shared: NDArray[np.bool_] = count[place] > 1
-    return shared
+    _, rank_index, rank_counts = np.unique(ranks, return_inverse=True, return_counts=True)
+    is_shared: NDArray[np.bool_] = rank_counts[rank_index] > 1
+    return is_shared
 
 
 def mean_ranks(ranks: pd.DataFrame) -> Floats:
     """The mean rank of each node over the measures of importance that differ, ties at the middle of their places."""
-    found: Floats = middle_ranks(ranks, distinct_importances(ranks)).mean(axis=1)
-    return found
+    mean_rank: Floats = middle_ranks(ranks, distinct_importances(ranks)).mean(axis=1)
+    return mean_rank
 
 
 def leading_nodes(ranks: pd.DataFrame) -> Ints:
@@ -385,11 +398,11 @@ def leading_nodes(ranks: pd.DataFrame) -> Ints:
 
     Measures that coincide count once. Nodes that rank alike come in the order of their names.
     """
-    mean = mean_ranks(ranks)
+    mean_rank = mean_ranks(ranks)
     by_name = sorted_places(ranks.index)
-    places = np.arange(len(ranks)) if by_name is None else by_name
-    found: Ints = places[np.argsort(mean[places], kind="stable")]
-    return found
+    name_places = np.arange(len(ranks)) if by_name is None else by_name
+    leading_places: Ints = name_places[np.argsort(mean_rank[name_places], kind="stable")]
+    return leading_places
 
 
 NEGATIVE_STEMS = (
@@ -406,44 +419,46 @@ def negative_layers(names: Iterable[str]) -> list[str]:
     ['dislike', 'blame_2', 'negative influence']
     """
     return [
-        name
-        for name in names
-        if any(word.startswith(NEGATIVE_STEMS) for word in re.split(r"[^a-z]+", str(name).lower()))
+        layer_name
+        for layer_name in names
+        if any(name_word.startswith(NEGATIVE_STEMS) for name_word in re.split(r"[^a-z]+", str(layer_name).lower()))
     ]
 
 
 def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | None = None) -> MultilayerGraph:
     """The graph without layers whose edges speak against a node; a warning says which were guessed from their names."""
     if negative is None:
-        named = negative_layers(graph.layers)
-        if named and len(named) < graph.num_layers:
-            listed = ", ".join(repr(name) for name in named)
-            subject, verb = ("the layer", "is") if len(named) == 1 else ("the layers", "are")
+        negative_names = negative_layers(graph.layers)
+        if negative_names and len(negative_names) < graph.num_layers:
+            quoted_names = ", ".join(repr(name) for name in negative_names)
+            subject, verb = ("the layer", "is") if len(negative_names) == 1 else ("the layers", "are")
             warnings.warn(
-                f"{subject} {listed} {verb} taken "
+                f"{subject} {quoted_names} {verb} taken "
                 f"to hold negative edges, judging by the name, and left out of the ranks; "
                 f"{setting('negative', option='negative')} names such layers, or none with an empty one",
                 GrammeWarning,
                 stacklevel=3,
             )
         else:
-            named = []
+            negative_names = []
     else:
-        named = [name for name in ([negative] if isinstance(negative, str) else negative) if name]
-        for name in named:
-            graph.layer(name)
-        if named and set(named) >= set(graph.layers):
+        negative_names = [name for name in ([negative] if isinstance(negative, str) else negative) if name]
+        for layer_name in negative_names:
+            graph.layer(layer_name)
+        if negative_names and set(negative_names) >= set(graph.layers):
             raise DataError("all layers are named as negative, so none is left to rank by")
-    return graph.select_layers([name for name in graph.layers if name not in named]) if named else graph
+    return (
+        graph.select_layers([name for name in graph.layers if name not in negative_names]) if negative_names else graph
+    )
 
 
 def layer_influences(graph: MultilayerGraph) -> pd.Series:
     """The influence of each layer by MultiRank, in the order of layers; sums to 1."""
     check_rankable(graph)
-    task = RankingTask(in_name_order(graph).graph)
-    names = pd.Index(list(task.graph.layers), name="layer")
-    found = pd.Series(task.multirank.layers, index=names, name="influence")
-    return found[list(with_coupling_layers(graph).layers)]
+    ranking_task = RankingTask(in_name_order(graph).graph)
+    layer_names = pd.Index(list(ranking_task.graph.layers), name="layer")
+    influence_shares = pd.Series(ranking_task.multirank.layers, index=layer_names, name="influence")
+    return influence_shares[list(with_coupling_layers(graph).layers)]
 
 
 def check_rankable(graph: MultilayerGraph) -> None:
@@ -452,9 +467,9 @@ def check_rankable(graph: MultilayerGraph) -> None:
     if not graph.num_layers or not graph.num_nodes:
         raise DataError("the graph has no layers or no nodes, so there is nothing to rank")
     if not graph.num_edges:
-        first = next(iter(graph.layers))
-        what = f"the layer {first!r} has no" if graph.num_layers == 1 else "no layer of the graph has"
-        raise DataError(f"{what} edges, so no node matters more than another")
+        first_layer = next(iter(graph.layers))
+        subject_words = f"the layer {first_layer!r} has no" if graph.num_layers == 1 else "no layer of the graph has"
+        raise DataError(f"{subject_words} edges, so no node matters more than another")
 
 
 def _add(columns: dict[str, NDArray[Any]], name: str, values: Floats) -> None:
