@@ -37,7 +37,7 @@ import torch
 from torch import Tensor
 
 from gramme._types import Floats, Ints
-from gramme.distributed import communicator_of, node_count
+from gramme.distributed import communicator_of, global_positions, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, class_prior, stratified_folds
 from gramme.ops import layers_sum, random_features
@@ -218,8 +218,9 @@ def _agreement(graph: MultilayerGraph) -> Floats:
     all_sum, layers, nodes = communicator_of(graph).all_sum, graph.num_layers, graph.num_nodes
     whole = node_count(graph)
     probes = int(np.clip(PROBE_NUMBERS // max(whole * layers, 1), LEAST_PROBES, PROBES))
-    if graph.num_nodes <= probes and communicator_of(graph).alone:  # then every entry is looked at
-        probes, signs = graph.num_nodes, np.eye(graph.num_nodes)
+    if whole <= probes:  # then every entry is looked at
+        probes, signs = whole, np.zeros((nodes, whole))
+        signs[np.arange(nodes), global_positions(graph)] = 1
     else:
         signs = np.where(random_features(graph.nodes, probes, 0) > 0, 1.0, -1.0)
     blocks = list(_probed_at_once(graph, signs) if has_many_small_layers(graph) else _probed(graph, signs))
