@@ -60,39 +60,46 @@ class AskSpec(TaskSpec):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        where = proper_text(self.dataset), self.checksum
-        return (*where, self.strategy, self.predictor, self.per_class, self.realisation)
+        dataset_key = proper_text(self.dataset), self.checksum
+        return (*dataset_key, self.strategy, self.predictor, self.per_class, self.realisation)
 
     def scored(self, graph: MultilayerGraph) -> list[dict[str, Any]]:
         """Choose, learn and test."""
-        truth = all_labels(graph)
-        codes = np.full(graph.num_nodes, -1)
-        codes[truth.nodes] = truth.codes
-        classes, seed = len(truth.classes), self.realisation
+        true_labels = all_labels(graph)
+        label_codes = np.full(graph.num_nodes, -1)
+        label_codes[true_labels.nodes] = true_labels.codes
+        classes, seed = len(true_labels.classes), self.realisation
         if self.split is None:
-            order = np.random.default_rng(seed).permutation(truth.nodes)
-            pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
+            shuffled_nodes = np.random.default_rng(seed).permutation(true_labels.nodes)
+            pool_nodes, test_nodes = (
+                np.sort(shuffled_nodes[: shuffled_nodes.size // 2]),
+                shuffled_nodes[shuffled_nodes.size // 2 :],
+            )
         else:
-            pool, test = self.split.train, self.split.test
-        count = self.per_class * classes
-        if count > pool.size:
-            raise DataError(f"{count} labels are to be chosen from {pool.size} nodes with a label")
-        bare = graph.replace(labels=None)
-        began = time.process_time()
+            pool_nodes, test_nodes = self.split.train, self.split.test
+        num_asked = self.per_class * classes
+        if num_asked > pool_nodes.size:
+            raise DataError(f"{num_asked} labels are to be chosen from {pool_nodes.size} nodes with a label")
+        unlabelled_graph = graph.replace(labels=None)
+        start_seconds = time.process_time()
         random = np.random.default_rng([seed, 1])
-        request = LabelRequest(bare, pool, count, classes, lambda nodes: codes[nodes], random, seed)
-        chosen = ask_strategy(self.strategy).choose(request)
-        asked = time.process_time() - began
-        predicted = predictions(bare, chosen, codes[chosen], self)
+        request = LabelRequest(
+            unlabelled_graph, pool_nodes, num_asked, classes, lambda nodes: label_codes[nodes], random, seed
+        )
+        chosen_nodes = ask_strategy(self.strategy).choose(request)
+        ask_seconds = time.process_time() - start_seconds
+        predicted_codes = predictions(unlabelled_graph, chosen_nodes, label_codes[chosen_nodes], self)
         return [
             {
-                "labels": count,
-                "accuracy": float((predicted[test] == codes[test]).mean()),
-                "macro_f1": float(f1_score(codes[test], predicted[test], average="macro", zero_division=0)),
-                "classes_seen": int(np.unique(codes[chosen]).size),
+                "labels": num_asked,
+                "accuracy": float((predicted_codes[test_nodes] == label_codes[test_nodes]).mean()),
+                "macro_f1": float(
+                    f1_score(label_codes[test_nodes], predicted_codes[test_nodes], average="macro", zero_division=0)
+                ),
+                "classes_seen": int(np.unique(label_codes[chosen_nodes]).size),
                 "classes": classes,
-                "ask_seconds": asked,
-                "cpu_seconds": time.process_time() - began,
+                "ask_seconds": ask_seconds,
+                "cpu_seconds": time.process_time() - start_seconds,
             }
         ]
 
@@ -100,8 +107,8 @@ class AskSpec(TaskSpec):
 def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec) -> Ints:
     """The class of every node, learned from the chosen ones; the only class where they have but one."""
     if spec.predictor == WEIGHTED:
-        weights: Any = learned_layer_weights(graph).to_dict()
-        model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
+        layer_weights: Any = learned_layer_weights(graph).to_dict()
+        model: Any = LabelPropagation(layer_weights=layer_weights, random_state=spec.realisation)
     else:
         model = method(spec.predictor).create(random_state=spec.realisation)
     return predicted_codes(graph, chosen, codes, model)
@@ -109,11 +116,11 @@ def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec
 
 def all_labels(graph: MultilayerGraph) -> KnownLabels:
     """All labels of a graph as class numbers, for choosing and for the test."""
-    values = aligned_labels(graph)
-    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
-    number = {label: place for place, label in enumerate(graph.classes)}
-    codes = np.array([number[values[i]] for i in nodes], dtype=np.int64)
-    return KnownLabels(nodes, codes, np.array(graph.classes, dtype=object))
+    node_labels = aligned_labels(graph)
+    labelled_nodes = np.array([i for i, node_label in enumerate(node_labels) if node_label is not None], dtype=np.int64)
+    class_codes = {label: class_code for class_code, label in enumerate(graph.classes)}
+    label_codes = np.array([class_codes[node_labels[i]] for i in labelled_nodes], dtype=np.int64)
+    return KnownLabels(labelled_nodes, label_codes, np.array(graph.classes, dtype=object))
 
 
 def ask_benchmark(
@@ -160,35 +167,35 @@ def ask_benchmark(
     DataFrame
         The summary, see ``summarise_asking``.
     """
-    chosen = [ask_strategy(name).name for name in dict.fromkeys(strategies)]
-    judges = list(dict.fromkeys(predictors))
-    for name in judges:
-        if name != WEIGHTED:
-            method(name)
+    strategy_names = [ask_strategy(name).name for name in dict.fromkeys(strategies)]
+    predictor_names = list(dict.fromkeys(predictors))
+    for dataset_name in predictor_names:
+        if dataset_name != WEIGHTED:
+            method(dataset_name)
     budgets = list(dict.fromkeys(per_class))
-    if not budgets or any(one < 1 for one in budgets):
+    if not budgets or any(labels_per_class < 1 for labels_per_class in budgets):
         raise DataError(f"labels per class must be whole numbers from 1, not {budgets}")
     check_repeats(repeats)
     if metric not in ASK_METRICS:
         raise DataError(f"there is no metric {metric!r} of asking; {did_you_mean(metric, ASK_METRICS)}")
-    for name, graph in datasets.items():
+    for dataset_name, graph in datasets.items():
         if len(graph.classes) < 2:
-            raise DataError(f"{name} has labels of fewer than two classes, so nothing can be asked")
-    given = splits_by_dataset(datasets, splits)
+            raise DataError(f"{dataset_name} has labels of fewer than two classes, so nothing can be asked")
+    given_splits = splits_by_dataset(datasets, splits)
     specs = [
-        AskSpec(name, code, strategy, predictor, budget, realisation, split)
+        AskSpec(name, data_checksum, strategy, predictor, budget, realisation, split)
         for name, graph in datasets.items()
-        for code in [dataset_checksum(graph, given[name] if given else ())]
-        for predictor in judges
+        for data_checksum in [dataset_checksum(graph, given_splits[name] if given_splits else ())]
+        for predictor in predictor_names
         for budget in budgets
-        for realisation, split in enumerate(given[name] if given else [None] * repeats)
-        for strategy in chosen
+        for realisation, split in enumerate(given_splits[name] if given_splits else [None] * repeats)
+        for strategy in strategy_names
     ]
-    table = recorded(specs, datasets, task="ask", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
-    wanted = {spec.key for spec in specs}
-    key = list(LEDGER_KINDS["ask"].run_key)
-    mine = [key in wanted for key in table[key].itertuples(index=False, name=None)]
-    return summarise_asking(table[mine], metric=metric)
+    all_runs = recorded(specs, datasets, task="ask", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
+    run_keys = {spec.key for spec in specs}
+    key_columns = list(LEDGER_KINDS["ask"].run_key)
+    is_wanted = [key in run_keys for key in all_runs[key_columns].itertuples(index=False, name=None)]
+    return summarise_asking(all_runs[is_wanted], metric=metric)
 
 
 def summarise_asking(rows: pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
@@ -199,31 +206,35 @@ def summarise_asking(rows: pd.DataFrame, *, metric: str = "accuracy") -> pd.Data
     ``against_random_ci95``, ``classes_seen`` (share of the classes that have a label), ``ask_seconds`` and
     ``cpu_seconds``.
     """
-    keys = ["dataset", "predictor", "per_class"]
-    found = []
-    for place, group in rows.groupby(keys, sort=False):
-        done = group[group["status"] == "done"]
-        scores = 100 * done.pivot_table(index="realisation", columns="strategy", values=metric)
-        for strategy, mine in group.groupby("strategy", sort=False):
-            good = mine[mine["status"] == "done"]
-            mean, _, reach = mean_interval(100 * good[metric])
-            row = dict(zip(keys, place, strict=True)) | {
-                "labels": good["labels"].max(),
+    key_columns = ["dataset", "predictor", "per_class"]
+    summary_rows = []
+    for cell_key, cell_runs in rows.groupby(key_columns, sort=False):
+        done_runs = cell_runs[cell_runs["status"] == "done"]
+        score_table = 100 * done_runs.pivot_table(index="realisation", columns="strategy", values=metric)
+        for strategy, strategy_runs in cell_runs.groupby("strategy", sort=False):
+            scored_runs = strategy_runs[strategy_runs["status"] == "done"]
+            mean_score, _, interval_width = mean_interval(100 * scored_runs[metric])
+            summary_row = dict(zip(key_columns, cell_key, strict=True)) | {
+                "labels": scored_runs["labels"].max(),
                 "strategy": strategy,
-                "repeats": len(good),
-                "failed": len(mine) - len(good),
-                metric: mean,
-                f"{metric}_ci95": reach,
+                "repeats": len(scored_runs),
+                "failed": len(strategy_runs) - len(scored_runs),
+                metric: mean_score,
+                f"{metric}_ci95": interval_width,
             }
-            if "random" in scores and strategy in scores:
-                mean, _, reach = mean_interval((scores[strategy] - scores["random"]).dropna())
-                row |= {"against_random": mean, "against_random_ci95": reach}
-            row["classes_seen"] = (good["classes_seen"] / good["classes"]).mean()
-            found.append(row | {name: good[name].mean() for name in ("ask_seconds", "cpu_seconds")})
-    table = pd.DataFrame(found)
-    if not len(table):
-        return table
-    return table.sort_values([*keys, metric], ascending=[True] * 3 + [False], kind="stable", ignore_index=True)
+            if "random" in score_table and strategy in score_table:
+                mean_score, _, interval_width = mean_interval((score_table[strategy] - score_table["random"]).dropna())
+                summary_row |= {"against_random": mean_score, "against_random_ci95": interval_width}
+            summary_row["classes_seen"] = (scored_runs["classes_seen"] / scored_runs["classes"]).mean()
+            summary_rows.append(
+                summary_row | {cost_name: scored_runs[cost_name].mean() for cost_name in ("ask_seconds", "cpu_seconds")}
+            )
+    summary_table = pd.DataFrame(summary_rows)
+    if not len(summary_table):
+        return summary_table
+    return summary_table.sort_values(
+        [*key_columns, metric], ascending=[True] * 3 + [False], kind="stable", ignore_index=True
+    )
 
 
 def strategy_ranks(summary: pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
@@ -231,23 +242,23 @@ def strategy_ranks(summary: pd.DataFrame, *, metric: str = "accuracy") -> pd.Dat
 
     Only datasets that every strategy was run on count.
     """
-    found = []
-    for (predictor, budget), group in summary.groupby(["predictor", "per_class"], sort=False):
-        scores = group.pivot_table(index="dataset", columns="strategy", values=metric).dropna()
-        ranks = scores.rank(axis=1, ascending=False)
-        gains = scores.sub(scores["random"], axis=0) if "random" in scores else scores * np.nan
-        for strategy in scores:
-            found.append(
+    rank_rows = []
+    for (predictor, budget), cell_summary in summary.groupby(["predictor", "per_class"], sort=False):
+        score_table = cell_summary.pivot_table(index="dataset", columns="strategy", values=metric).dropna()
+        rank_table = score_table.rank(axis=1, ascending=False)
+        gain_table = score_table.sub(score_table["random"], axis=0) if "random" in score_table else score_table * np.nan
+        for strategy in score_table:
+            rank_rows.append(
                 {
                     "predictor": predictor,
                     "per_class": budget,
                     "strategy": strategy,
-                    "datasets": len(scores),
-                    metric: scores[strategy].mean(),
-                    "against_random": gains[strategy].mean(),
-                    "worst_against_random": gains[strategy].min(),
-                    "mean_rank": ranks[strategy].mean(),
+                    "datasets": len(score_table),
+                    metric: score_table[strategy].mean(),
+                    "against_random": gain_table[strategy].mean(),
+                    "worst_against_random": gain_table[strategy].min(),
+                    "mean_rank": rank_table[strategy].mean(),
                 }
             )
-    table = pd.DataFrame(found)
-    return table.sort_values(["predictor", "per_class", "mean_rank"], ignore_index=True)
+    ranked_table = pd.DataFrame(rank_rows)
+    return ranked_table.sort_values(["predictor", "per_class", "mean_rank"], ignore_index=True)

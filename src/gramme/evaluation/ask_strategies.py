@@ -56,18 +56,18 @@ def _random(request: LabelRequest) -> Ints:
 
 def _balanced(request: LabelRequest) -> Ints:
     """Equally many of each class: a choice that nobody can make before the labels are known."""
-    order = request.random.permutation(request.pool)
-    codes = request.answer(order)
-    turn = np.empty(order.size)
-    for code in np.unique(codes):
-        mine = np.flatnonzero(codes == code)
-        turn[mine] = np.arange(mine.size) + request.random.random() * 0.5
-    return order[np.argsort(turn, kind="stable")[: request.count]]
+    shuffled_pool = request.random.permutation(request.pool)
+    label_codes = request.answer(shuffled_pool)
+    turn_of_node = np.empty(shuffled_pool.size)
+    for class_code in np.unique(label_codes):
+        class_positions = np.flatnonzero(label_codes == class_code)
+        turn_of_node[class_positions] = np.arange(class_positions.size) + request.random.random() * 0.5
+    return shuffled_pool[np.argsort(turn_of_node, kind="stable")[: request.count]]
 
 
 def _top(values: Floats, request: LabelRequest) -> Ints:
-    lots = request.random.random(request.pool.size)
-    return request.pool[np.lexsort((lots, -values[request.pool]))[: request.count]]
+    tie_breakers = request.random.random(request.pool.size)
+    return request.pool[np.lexsort((tie_breakers, -values[request.pool]))[: request.count]]
 
 
 def _by_rank(measure: str) -> Callable[[LabelRequest], Ints]:
@@ -76,32 +76,32 @@ def _by_rank(measure: str) -> Callable[[LabelRequest], Ints]:
 
 def _uncertain(request: LabelRequest, doubt: Callable[[Floats], Floats]) -> Ints:
     """Begin with a random label per class, then label as many as there are classes where the model doubts most."""
-    first = min(request.classes, request.count)
-    chosen = request.random.choice(request.pool, first, replace=False)
-    while chosen.size < request.count:
-        codes = request.answer(chosen)
-        left = np.setdiff1d(request.pool, chosen)
-        lots = request.random.random(left.size)
-        if np.unique(codes).size > 1:
-            known = np.full(request.graph.num_nodes, -1)
-            known[chosen] = codes
-            model = LabelPropagation(random_state=request.seed).fit(request.graph, known.tolist())
-            order = np.lexsort((lots, -doubt(model.predict_proba()[left])))
+    num_random = min(request.classes, request.count)
+    chosen_nodes = request.random.choice(request.pool, num_random, replace=False)
+    while chosen_nodes.size < request.count:
+        label_codes = request.answer(chosen_nodes)
+        nodes_left = np.setdiff1d(request.pool, chosen_nodes)
+        tie_breakers = request.random.random(nodes_left.size)
+        if np.unique(label_codes).size > 1:
+            known_codes = np.full(request.graph.num_nodes, -1)
+            known_codes[chosen_nodes] = label_codes
+            model = LabelPropagation(random_state=request.seed).fit(request.graph, known_codes.tolist())
+            doubt_order = np.lexsort((tie_breakers, -doubt(model.predict_proba()[nodes_left])))
         else:
-            order = np.argsort(lots)
-        take = min(request.classes, request.count - chosen.size)
-        chosen = np.concatenate([chosen, left[order[:take]]])
-    return chosen
+            doubt_order = np.argsort(tie_breakers)
+        batch_size = min(request.classes, request.count - chosen_nodes.size)
+        chosen_nodes = np.concatenate([chosen_nodes, nodes_left[doubt_order[:batch_size]]])
+    return chosen_nodes
 
 
 def _margin(probabilities: Floats) -> Floats:
-    best = np.sort(probabilities, axis=1)
-    return np.asarray(best[:, -2] - best[:, -1])
+    sorted_probabilities = np.sort(probabilities, axis=1)
+    return np.asarray(sorted_probabilities[:, -2] - sorted_probabilities[:, -1])
 
 
 def _entropy(probabilities: Floats) -> Floats:
-    safe = np.maximum(probabilities, 1e-12)
-    return np.asarray(-(safe * np.log(safe)).sum(axis=1))
+    positive_probabilities = np.maximum(probabilities, 1e-12)
+    return np.asarray(-(positive_probabilities * np.log(positive_probabilities)).sum(axis=1))
 
 
 def mean_step(graph: MultilayerGraph) -> Floats:
@@ -110,16 +110,16 @@ def mean_step(graph: MultilayerGraph) -> Floats:
         raise DataError(
             f"this choice needs a matrix of all pairs of {graph.num_nodes:,} nodes; it is run up to {MAX_DENSE_NODES:,}"
         )
-    total = np.zeros((graph.num_nodes, graph.num_nodes))
+    step_sum = np.zeros((graph.num_nodes, graph.num_nodes))
     for layer in graph.layers.values():
         adjacency = layer.to_scipy()
         if layer.directed:
             adjacency = sp.csr_array(adjacency + adjacency.T)
         degree = np.asarray(adjacency.sum(axis=1))
-        scale = np.where(degree > 0, 1 / np.sqrt(np.maximum(degree, 1e-300)), 0.0)
-        total += adjacency.toarray() * scale[:, None] * scale[None]
-    found: Floats = total / max(graph.num_layers, 1)
-    return found
+        inverse_roots = np.where(degree > 0, 1 / np.sqrt(np.maximum(degree, 1e-300)), 0.0)
+        step_sum += adjacency.toarray() * inverse_roots[:, None] * inverse_roots[None]
+    mean_matrix: Floats = step_sum / max(graph.num_layers, 1)
+    return mean_matrix
 
 
 def _optimal(request: LabelRequest, power: int) -> Ints:
@@ -127,60 +127,64 @@ def _optimal(request: LabelRequest, power: int) -> Ints:
 
     With power 2 the risk is the sum of all variances (V-optimal), with 1 the variance of the mean (Sigma-optimal).
     """
-    count = request.graph.num_nodes
-    laplacian = (1 + REGULARISER) * np.eye(count) - mean_step(request.graph)
+    num_nodes = request.graph.num_nodes
+    laplacian = (1 + REGULARISER) * np.eye(num_nodes) - mean_step(request.graph)
     covariance: Floats = np.linalg.inv(laplacian).astype(np.float64)
-    chosen: list[int] = []
-    left = request.pool
+    chosen_nodes: list[int] = []
+    nodes_left = request.pool
     for _ in range(request.count):
-        variance = covariance[left, left] + NOISE
-        gain = (covariance[:, left] ** power).sum(axis=0) ** (2 // power) / variance
-        best = int(left[int(gain.argmax())])
-        chosen.append(best)
-        left = left[left != best]
-        column = covariance[:, best].copy()
-        covariance -= np.outer(column, column) / (column[best] + NOISE)
-    return np.array(chosen, dtype=np.int64)
+        variance = covariance[nodes_left, nodes_left] + NOISE
+        expected_gain = (covariance[:, nodes_left] ** power).sum(axis=0) ** (2 // power) / variance
+        best_node = int(nodes_left[int(expected_gain.argmax())])
+        chosen_nodes.append(best_node)
+        nodes_left = nodes_left[nodes_left != best_node]
+        covariance_column = covariance[:, best_node].copy()
+        covariance -= np.outer(covariance_column, covariance_column) / (covariance_column[best_node] + NOISE)
+    return np.array(chosen_nodes, dtype=np.int64)
 
 
 def _medoids(request: LabelRequest) -> Ints:
     """k-medoids of propagated features; of a graph without features, of the walk itself."""
-    step = mean_step(request.graph)
+    mean_matrix = mean_step(request.graph)
     features = request.graph.features
-    rows: Any = np.eye(step.shape[0]) if features is None else features
-    rows = rows.toarray() if isinstance(rows, sp.csr_array) else np.asarray(rows, dtype=np.float64)
+    feature_rows: Any = np.eye(mean_matrix.shape[0]) if features is None else features
+    feature_rows = (
+        feature_rows.toarray() if isinstance(feature_rows, sp.csr_array) else np.asarray(feature_rows, dtype=np.float64)
+    )
     for _ in range(PROPAGATION_STEPS):
-        rows = step @ rows
-    rows = rows[request.pool]
-    medoids = request.random.choice(rows.shape[0], request.count, replace=False)
+        feature_rows = mean_matrix @ feature_rows
+    feature_rows = feature_rows[request.pool]
+    medoids = request.random.choice(feature_rows.shape[0], request.count, replace=False)
     for _ in range(20):
-        nearest, _ = to_nearest(rows, rows[medoids])
-        after = medoids.copy()
-        for place in range(request.count):
-            mine = np.flatnonzero(nearest == place)
-            if mine.size:
+        nearest_medoid, _ = to_nearest(feature_rows, feature_rows[medoids])
+        new_medoids = medoids.copy()
+        for medoid_number in range(request.count):
+            cluster_nodes = np.flatnonzero(nearest_medoid == medoid_number)
+            if cluster_nodes.size:
                 # the member nearest to the mean has the least sum of squared distances to the others
-                middle = rows[mine].mean(axis=0)
-                after[place] = mine[int(((rows[mine] - middle) ** 2).sum(axis=1).argmin())]
-        if np.array_equal(after, medoids):
+                cluster_mean = feature_rows[cluster_nodes].mean(axis=0)
+                new_medoids[medoid_number] = cluster_nodes[
+                    int(((feature_rows[cluster_nodes] - cluster_mean) ** 2).sum(axis=1).argmin())
+                ]
+        if np.array_equal(new_medoids, medoids):
             break
-        medoids = after
+        medoids = new_medoids
     return request.pool[medoids]
 
 
 def _cover(request: LabelRequest, turns: int = 1) -> Ints:
     """In several turns, each knows the ones before: as when somebody asks again."""
-    known = np.zeros(request.graph.num_nodes, dtype=bool)
-    askable = known.copy()
-    askable[request.pool] = True
-    chosen = np.zeros(0, dtype=np.int64)
+    is_known = np.zeros(request.graph.num_nodes, dtype=bool)
+    is_askable = is_known.copy()
+    is_askable[request.pool] = True
+    chosen_nodes = np.zeros(0, dtype=np.int64)
     for turn in range(turns):
-        count = -(-(request.count - chosen.size) // (turns - turn))
-        if count:
-            some = cover(request.graph, known, askable, count, random_state=request.seed).nodes
-            chosen = np.concatenate([chosen, some])
-            known[some], askable[some] = True, False
-    return chosen
+        turn_size = -(-(request.count - chosen_nodes.size) // (turns - turn))
+        if turn_size:
+            turn_nodes = cover(request.graph, is_known, is_askable, turn_size, random_state=request.seed).nodes
+            chosen_nodes = np.concatenate([chosen_nodes, turn_nodes])
+            is_known[turn_nodes], is_askable[turn_nodes] = True, False
+    return chosen_nodes
 
 
 ASK_STRATEGIES: Mapping[str, AskStrategy] = MappingProxyType(

@@ -73,19 +73,21 @@ def executed(specs: Sequence[Spec], graphs: Graphs, *, jobs: int, backend: str) 
 def _in_processes(specs: Sequence[Spec], graphs: Graphs, jobs: int) -> Iterator[Result]:
     # A graph goes to disk once and each worker reads it once, rather than travelling with every run.
     with scratch_folder("benchmark") as folder:
-        paths = {}
-        for place, (name, graph) in enumerate(graphs.items()):
-            paths[name] = folder / f"{place}.pickle"
-            paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
+        graph_paths = {}
+        for graph_number, (dataset_name, graph) in enumerate(graphs.items()):
+            graph_paths[dataset_name] = folder / f"{graph_number}.pickle"
+            graph_paths[dataset_name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
 
         def results(some: Sequence[Spec], workers: int) -> Iterator[Result]:
-            calls = (joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid()) for spec in some)
+            worker_calls = (
+                joblib.delayed(_in_worker)(spec, str(graph_paths[spec.dataset]), os.getpid()) for spec in some
+            )
             with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
                 pool = joblib.Parallel(
                     n_jobs=workers, return_as="generator_unordered", pre_dispatch=workers, batch_size=1
                 )
-            with _started(pool, calls) as found:
-                for result in found:  # noqa: UP028 - yield from would end the pool in its own way
+            with _started(pool, worker_calls) as worker_results:
+                for result in worker_results:  # noqa: UP028 - yield from would end the pool in its own way
                     yield result
 
         yield from surviving(specs, results, jobs)
@@ -94,16 +96,16 @@ def _in_processes(specs: Sequence[Spec], graphs: Graphs, jobs: int) -> Iterator[
 @contextmanager
 def _started(pool: joblib.Parallel, calls: Iterable[Any]) -> Iterator[Iterator[Any]]:
     """A pool's results, as they arrive; its workers are ended with the context."""
-    found: Generator[Any] | None = None
+    started_results: Generator[Any] | None = None
     try:
         with _quiet_trackers(), _interrupts_put_off():
-            found = pool(calls)
-        yield found
+            started_results = pool(calls)
+        yield started_results
     finally:
-        if found is not None:
+        if started_results is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib's, that runs under way are cut short
-                found.close()
+                started_results.close()
 
 
 @contextmanager
@@ -116,14 +118,14 @@ def _interrupts_put_off() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # Python interrupts the main thread alone
         return
-    came: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    signals_received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: signals_received.append(number))
     try:
         with _blocked_for_children():
             yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        if came:
+        if signals_received:
             time.sleep(TAKING_UP_SECONDS)
             signal.raise_signal(signal.SIGINT)
 
@@ -135,25 +137,25 @@ def _blocked_for_children() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # its start would unblock it again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 @contextmanager
 def _quiet_trackers() -> Iterator[None]:
     """Processes that start within this and clean up behind a killed parent do not say so: they name their own code."""
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    previous_filter = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [previous_filter, "ignore:resource_tracker"]))
     try:
         yield
     finally:
-        if before is None:
+        if previous_filter is None:
             del os.environ["PYTHONWARNINGS"]
         else:
-            os.environ["PYTHONWARNINGS"] = before
+            os.environ["PYTHONWARNINGS"] = previous_filter
 
 
 def surviving(
@@ -164,15 +166,15 @@ def surviving(
     After a death the first runs that are left, among them those that were under way, are tried one by one; one that
     kills its worker again, alone, has failed.
     """
-    left = {spec.key: spec for spec in specs}
-    while left:
+    remaining_specs = {spec.key: spec for spec in specs}
+    while remaining_specs:
         try:
-            for result in results(list(left.values()), jobs):
-                del left[result.spec.key]
+            for result in results(list(remaining_specs.values()), jobs):
+                del remaining_specs[result.spec.key]
                 yield result
         except TerminatedWorkerError:
-            for spec in list(left.values())[: 2 * jobs]:
-                del left[spec.key]
+            for spec in list(remaining_specs.values())[: 2 * jobs]:
+                del remaining_specs[spec.key]
                 try:
                     # joblib would run one job in this very process; a pool of two has a worker for it
                     yield from results([spec], 2)
@@ -204,21 +206,21 @@ def _on_ray(specs: Sequence[Spec], graphs: Graphs, jobs: int) -> Iterator[Result
     """On the cluster that $RAY_ADDRESS names or that this program is connected to, else on a local one."""
     with connected_ray(_PURPOSE, jobs) as ray:
         # A run that fails says so in its result; one that kills its worker would kill the next worker too.
-        remote = ray.remote(num_cpus=1, max_retries=0)(_run)
-        there = {name: ray.put(graph) for name, graph in graphs.items()}
-        waiting, running = iter(specs), {}
-        for spec in waiting:
-            running[remote.remote(spec, there[spec.dataset])] = spec
-            if len(running) >= jobs:
-                yield from _arrived(ray, running)
-        while running:
-            yield from _arrived(ray, running)
+        remote_run = ray.remote(num_cpus=1, max_retries=0)(_run)
+        graph_references = {name: ray.put(graph) for name, graph in graphs.items()}
+        waiting_specs, running_specs = iter(specs), {}
+        for spec in waiting_specs:
+            running_specs[remote_run.remote(spec, graph_references[spec.dataset])] = spec
+            if len(running_specs) >= jobs:
+                yield from _arrived(ray, running_specs)
+        while running_specs:
+            yield from _arrived(ray, running_specs)
 
 
 def _arrived(ray: Any, running: dict[Any, Spec]) -> Iterator[Result]:
     """Wait for at least one of the running and yield those that have ended."""
-    ready, _ = ray.wait(list(running), num_returns=1)
-    for reference in ready:
+    ready_references, _ = ray.wait(list(running), num_returns=1)
+    for reference in ready_references:
         spec = running.pop(reference)
         try:
             result = ray.get(reference)

@@ -44,8 +44,8 @@ _PARAMETERS_WITHOUT_EFFECT = ("progress", "cache", "random_state")
 
 def default_methods() -> list[str]:
     """The methods that are benchmarked if none is named: no presets, and none that needs an extra or explicit edges."""
-    own = {name: one for name, one in METHODS.items() if one.extra is one.preset is one.package is None}
-    return [name for name, one in own.items() if not _embeds(one)]
+    own_methods = {name: one for name, one in METHODS.items() if one.extra is one.preset is one.package is None}
+    return [name for name, one in own_methods.items() if not _embeds(one)]
 
 
 def _embeds(method: Method) -> bool:
@@ -56,22 +56,22 @@ def _embeds(method: Method) -> bool:
 
 def chosen_methods(methods: Iterable[str | Method]) -> list[Method]:
     """Methods by name or as they are; one that is unknown or lacks its extra is refused before any work starts."""
-    found: list[Any] = [method(one) if isinstance(one, str) else one for one in methods]
-    if not found:
+    method_list: list[Any] = [method(one) if isinstance(one, str) else one for one in methods]
+    if not method_list:
         raise DataError("no method is named; see gramme methods")
-    for one in found:
+    for one in method_list:
         if not isinstance(one, Method):
-            kind = one.__name__ if isinstance(one, type) else type(one).__name__
-            raise DataError(f'a method is a name, or gramme.methods.Method("my-name", {kind}, "what it does")')
-    _refuse_doubles([one.name for one in found], "method")
-    for one in found:
+            kind_name = one.__name__ if isinstance(one, type) else type(one).__name__
+            raise DataError(f'a method is a name, or gramme.methods.Method("my-name", {kind_name}, "what it does")')
+    _refuse_doubles([one.name for one in method_list], "method")
+    for one in method_list:
         module = _EXTRA_MODULES.get(one.extra or "")
         if module is not None and importlib.util.find_spec(module) is None:
             raise MissingExtraError(
                 f"the method {one.name!r} needs the package {module!r}, which is not installed: "
                 f'pip install "gramme[{one.extra}]", or leave the method out'
             )
-    return found
+    return method_list
 
 
 def chosen_graphs(datasets: Iterable[str] | Mapping[str, MultilayerGraph]) -> dict[str, MultilayerGraph]:
@@ -79,21 +79,22 @@ def chosen_graphs(datasets: Iterable[str] | Mapping[str, MultilayerGraph]) -> di
     if isinstance(datasets, Mapping):
         graphs = dict(datasets)
     else:
-        names = list(datasets)
-        if not all(isinstance(name, str) for name in names):
+        dataset_names = list(datasets)
+        if not all(isinstance(name, str) for name in dataset_names):
             raise DataError('datasets are named; graphs of your own have names as well: {"mine": graph}')
-        _refuse_doubles(names, "dataset")
-        graphs = {name: load(name) for name in names}
+        _refuse_doubles(dataset_names, "dataset")
+        graphs = {name: load(name) for name in dataset_names}
     if not graphs:
         raise DataError("no dataset is named; see gramme datasets list")
     for name, graph in graphs.items():
         if graph.labels is None:
             raise DataError(f"{name} has no labels; say with {setting('label')} which attribute or column they are")
-        known = [label for label in graph.labels if label is not None]
-        if len(set(known)) < 2:
+        known_labels = [label for label in graph.labels if label is not None]
+        if len(set(known_labels)) < 2:
             raise DataError(
-                f"{name}: a benchmark needs nodes of at least two classes; this graph has {len(known)} labelled nodes "
-                f"of {len(set(known))} classes"
+                f"{name}: a benchmark needs nodes of at least two classes; this graph has {len(known_labels)} "
+                "labelled nodes "
+                f"of {len(set(known_labels))} classes"
             )
     return graphs
 
@@ -114,69 +115,88 @@ def planned(
     such method and dataset comes first, then the runs of all other methods, then the rest: few wait for one another.
     """
     check_repeats(repeats)
-    percents = list(dict.fromkeys(float(percent) for percent in train))
-    if not percents and splits is None:
+    train_percents = list(dict.fromkeys(float(percent) for percent in train))
+    if not train_percents and splits is None:
         raise DataError("no training percentage is named")
     for name, graph in graphs.items():
-        for percent in percents if splits is None else ():
+        for percent in train_percents if splits is None else ():
             check_percent(percent)
             try:
                 random_split(np.asarray(graph.labels, dtype=object), percent, 0)
             except DataError as error:
                 raise DataError(f"{name}: {error}") from error
-    names = [one.name for one in methods]
-    unknown = [name for name in settings if name not in names]
-    if unknown:
-        raise DataError(f"settings for {unknown[0]!r}, which is not benchmarked; {did_you_mean(unknown[0], names)}")
-    ahead, plain, rest = [], [], []
+    method_names = [one.name for one in methods]
+    unknown_methods = [name for name in settings if name not in method_names]
+    if unknown_methods:
+        raise DataError(
+            f"settings for {unknown_methods[0]!r}, which is not benchmarked; "
+            f"{did_you_mean(unknown_methods[0], method_names)}"
+        )
+    embedding_specs, plain_specs, later_specs = [], [], []
     for name, graph in graphs.items():
-        cells: list[tuple[float, int, GivenSplit | None]]
+        split_cells: list[tuple[float, int, GivenSplit | None]]
         if splits is None:
-            code = dataset_checksum(graph)
-            cells = [(percent, number, None) for percent in percents for number in range(first, first + repeats)]
-        else:
-            given = splits[name]
-            code = dataset_checksum(graph, given)
-            labelled = sum(label is not None for label in graph.labels.tolist()) if graph.labels is not None else 0
-            percent = round(100 * float(np.mean([split.train.size for split in given])) / labelled, 4)
-            cells = [(percent, number, split) for number, split in enumerate(given)]
-        for one in methods:
-            shared = _shared_fields(one, settings.get(one.name, {}))
-            specs = [
-                RunSpec(name, code, percent=percent, realisation=number, split=split, metric=metric, **shared)
-                for percent, number, split in cells
+            data_checksum = dataset_checksum(graph)
+            split_cells = [
+                (percent, realisation_number, None)
+                for percent in train_percents
+                for realisation_number in range(first, first + repeats)
             ]
-            if specs[0].shares_embedding:
-                ahead.append(specs[0])
-                rest += specs[1:]
+        else:
+            own_splits = splits[name]
+            data_checksum = dataset_checksum(graph, own_splits)
+            num_labelled = sum(label is not None for label in graph.labels.tolist()) if graph.labels is not None else 0
+            percent = round(100 * float(np.mean([split.train.size for split in own_splits])) / num_labelled, 4)
+            split_cells = [(percent, realisation_number, split) for realisation_number, split in enumerate(own_splits)]
+        for one in methods:
+            shared_fields = _shared_fields(one, settings.get(one.name, {}))
+            method_specs = [
+                RunSpec(
+                    name,
+                    data_checksum,
+                    percent=percent,
+                    realisation=realisation_number,
+                    split=split,
+                    metric=metric,
+                    **shared_fields,
+                )
+                for percent, realisation_number, split in split_cells
+            ]
+            if method_specs[0].shares_embedding:
+                embedding_specs.append(method_specs[0])
+                later_specs += method_specs[1:]
             else:
-                plain += specs
-    return ahead + plain + rest
+                plain_specs += method_specs
+    return embedding_specs + plain_specs + later_specs
 
 
 def _shared_fields(method: Method, changed: Mapping[str, Any]) -> dict[str, Any]:
     """What all runs of a method have in common, by the fields of :class:`RunSpec`."""
-    shares = _embeds(method)
-    known = method.create().get_params()
+    shares_embedding = _embeds(method)
+    default_parameters = method.create().get_params()
     for key in changed:
-        if key not in known:
-            raise DataError(f"{method.name} has no parameter {key!r}; {did_you_mean(key, known)}")
-    full = {key: value for key, value in (known | dict(changed)).items() if key not in _PARAMETERS_WITHOUT_EFFECT}
+        if key not in default_parameters:
+            raise DataError(f"{method.name} has no parameter {key!r}; {did_you_mean(key, default_parameters)}")
+    full_settings = {
+        key: value
+        for key, value in (default_parameters | dict(changed)).items()
+        if key not in _PARAMETERS_WITHOUT_EFFECT
+    }
     if "random_state" in changed:
-        full["random_state"] = changed["random_state"]
-    elif "random_state" in known:
-        full["random_state"] = SHARED_SEED if shares else "the realisation's number"
-    if shares:
-        full["embedding"] = "shared by all realisations"
-    settings = json.dumps(full, sort_keys=True, default=repr)
+        full_settings["random_state"] = changed["random_state"]
+    elif "random_state" in default_parameters:
+        full_settings["random_state"] = SHARED_SEED if shares_embedding else "the realisation's number"
+    if shares_embedding:
+        full_settings["embedding"] = "shared by all realisations"
+    settings_text = json.dumps(full_settings, sort_keys=True, default=repr)
     return {
         "method": method.name,
         "estimator": method.estimator,
         "parameters": method.settings | dict(changed),
-        "settings": settings,
-        "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
+        "settings": settings_text,
+        "settings_hash": hashlib.sha256(settings_text.encode()).hexdigest()[:16],
         "changed": ", ".join(f"{key}={value}" for key, value in sorted(changed.items())),
-        "shares_embedding": shares,
+        "shares_embedding": shares_embedding,
     }
 
 
@@ -192,25 +212,25 @@ def dataset_checksum(graph: MultilayerGraph, splits: Iterable[GivenSplit] = ()) 
     digest = hashlib.sha256(checksum(graph).encode())
     labels = [] if graph.labels is None else graph.labels.tolist()
     digest.update(json.dumps(labels, default=repr).encode("utf-8", "surrogatepass"))
-    matrices = [] if graph.features is None else [("", graph.features)]
-    for name, features in [*matrices, *graph.layer_features.items()]:
+    feature_matrices = [] if graph.features is None else [("", graph.features)]
+    for name, features in [*feature_matrices, *graph.layer_features.items()]:
         digest.update(name.encode("utf-8", "surrogatepass"))
         matrix = sp.csr_array(features)
         matrix.sort_indices()
         digest.update(repr(matrix.shape).encode())
-        for part in (matrix.indptr, matrix.indices, matrix.data):
-            kind = "<f8" if part.dtype.kind == "f" else "<i8"
-            digest.update(np.ascontiguousarray(part, dtype=kind).tobytes())
+        for raw_array in (matrix.indptr, matrix.indices, matrix.data):
+            number_format = "<f8" if raw_array.dtype.kind == "f" else "<i8"
+            digest.update(np.ascontiguousarray(raw_array, dtype=number_format).tobytes())
     for split in splits:
-        for part in (split.train, split.test):
-            digest.update(repr(part.shape).encode() + np.ascontiguousarray(part, dtype="<i8").tobytes())
+        for raw_array in (split.train, split.test):
+            digest.update(repr(raw_array.shape).encode() + np.ascontiguousarray(raw_array, dtype="<i8").tobytes())
     return digest.hexdigest()
 
 
 def _refuse_doubles(names: Sequence[str], what: str) -> None:
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise DataError(f"the {what} {twice[0]!r} is named twice")
+    repeated_names = [name for name_position, name in enumerate(names) if name in names[:name_position]]
+    if repeated_names:
+        raise DataError(f"the {what} {repeated_names[0]!r} is named twice")
 
 
 @dataclass(frozen=True)
@@ -223,8 +243,8 @@ class TaskResult:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """As the ledger of the task has them."""
-        where = dict(zip(LEDGER_KINDS[self.spec.task].run_key, self.spec.key, strict=True))
-        return [where | row for row in self.scores]
+        key_fields = dict(zip(LEDGER_KINDS[self.spec.task].run_key, self.spec.key, strict=True))
+        return [key_fields | score_row for score_row in self.scores]
 
 
 class TaskSpec:
@@ -247,14 +267,14 @@ class TaskSpec:
     def run(self, graph: MultilayerGraph) -> TaskResult:
         """Do it; whatever goes wrong in a method is its result and no error here."""
         try:
-            return TaskResult(self, [{"status": "done"} | row for row in self.scored(graph)])
+            return TaskResult(self, [{"status": "done"} | score_row for score_row in self.scored(graph)])
         except Exception as error:
             return self.failed(error_text(error), trace_text(error))
 
     def failed(self, error: str, traceback: str | None = None) -> TaskResult:
         """The result of a run that could not end."""
-        what = {"status": "failed", "error": error, "traceback": traceback}
-        return TaskResult(self, [row | what for row in self.row_keys])
+        failure_fields = {"status": "failed", "error": error, "traceback": traceback}
+        return TaskResult(self, [key_row | failure_fields for key_row in self.row_keys])
 
 
 def recorded(
@@ -284,31 +304,32 @@ def recorded(
     with Ledger(out, task) as ledger:
         if command is not None:
             ledger.note_command(command)
-        done = set() if force else ledger.done(metric)
-        missing = [spec for spec in specs if spec.key not in done]
-        finished = len(specs) - len(missing)
+        done_keys = set() if force else ledger.done(metric)
+        missing_specs = [spec for spec in specs if spec.key not in done_keys]
+        num_finished = len(specs) - len(missing_specs)
         if on_start is not None:
-            on_start(missing, finished, jobs)
-        failed = []
-        for result in executed(missing, graphs, jobs=jobs, backend=backend):
+            on_start(missing_specs, num_finished, jobs)
+        failed_rows = []
+        for result in executed(missing_specs, graphs, jobs=jobs, backend=backend):
             ledger.record(result, replace=force or metric is not None)
-            failed += [row for row in result.rows[:1] if row["status"] == "failed"]
-            finished += 1
+            failed_rows += [row for row in result.rows[:1] if row["status"] == "failed"]
+            num_finished += 1
             if on_result is not None:
                 on_result(result)
             if tell is not None:
-                tell(finished, len(specs))
-        rows = ledger.runs()
-    if failed:
-        named = [name for name in LEDGER_KINDS[task].run_key if "checksum" not in name and "hash" not in name]
-        which = ", ".join(str(failed[0][name]) for name in named)
+                tell(num_finished, len(specs))
+        all_rows = ledger.runs()
+    if failed_rows:
+        readable_keys = [name for name in LEDGER_KINDS[task].run_key if "checksum" not in name and "hash" not in name]
+        first_failure = ", ".join(str(failed_rows[0][name]) for name in readable_keys)
         warnings.warn(
-            f"{len(failed)} of {len(missing)} runs failed and count nowhere, first {which}: {failed[0]['error']}; "
+            f"{len(failed_rows)} of {len(missing_specs)} runs failed and count nowhere, first {first_failure}: "
+            f"{failed_rows[0]['error']}; "
             f"{out} has the traceback of each",
             GrammeWarning,
             stacklevel=3,
         )
-    return rows
+    return all_rows
 
 
 def check_repeats(repeats: int) -> None:
@@ -322,16 +343,16 @@ def splits_by_dataset(graphs: Mapping[str, MultilayerGraph], splits: Any) -> dic
     if splits is None:
         return None
     by_dataset = splits if isinstance(splits, Mapping) else dict.fromkeys(graphs, splits)
-    missing = [name for name in graphs if name not in by_dataset]
-    if missing:
-        raise DataError(f"there are no splits for the dataset {missing[0]!r}")
-    checked = {}
+    missing_datasets = [name for name in graphs if name not in by_dataset]
+    if missing_datasets:
+        raise DataError(f"there are no splits for the dataset {missing_datasets[0]!r}")
+    checked_splits = {}
     for name, graph in graphs.items():
         try:
-            checked[name] = given_splits(graph, by_dataset[name])
+            checked_splits[name] = given_splits(graph, by_dataset[name])
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
-    return checked
+    return checked_splits
 
 
 def benchmark(
@@ -409,24 +430,29 @@ def benchmark(
     >>> table[["dataset", "method", "train_percent", "repeats"]].to_dict("records")
     [{'dataset': 'wine', 'method': 'majority', 'train_percent': 10.0, 'repeats': 3}]
     """
-    name = check_metric(metric)
-    own = None if isinstance(metric, str) else metric
-    chosen = chosen_methods(default_methods() if methods is None else methods)
+    metric_label = check_metric(metric)
+    own_metric = None if isinstance(metric, str) else metric
+    method_list = chosen_methods(default_methods() if methods is None else methods)
     graphs = chosen_graphs(datasets)
-    specs = planned(graphs, chosen, list(train), repeats, settings or {}, splits_by_dataset(graphs, splits), own, first)
-    runs = recorded(
-        specs,
+    run_specs = planned(
+        graphs, method_list, list(train), repeats, settings or {}, splits_by_dataset(graphs, splits), own_metric, first
+    )
+    all_runs = recorded(
+        run_specs,
         graphs,
         task="labels",
         out=out,
         jobs=jobs,
         backend=backend,
         force=force,
-        metric=None if own is None else name,
+        metric=None if own_metric is None else metric_label,
         command=command,
         on_start=on_start,
         on_result=on_result,
     )
-    columns = list(LEDGER_KINDS["labels"].run_key[:-1])
-    wanted = {spec.key[:-1] for spec in specs}
-    return summarise(runs[[key in wanted for key in runs[columns].itertuples(index=False, name=None)]], metric=name)
+    key_columns = list(LEDGER_KINDS["labels"].run_key[:-1])
+    wanted_keys = {spec.key[:-1] for spec in run_specs}
+    return summarise(
+        all_runs[[run_key in wanted_keys for run_key in all_runs[key_columns].itertuples(index=False, name=None)]],
+        metric=metric_label,
+    )

@@ -37,18 +37,26 @@ def reliability_table(
     0          0.6    0.6  0.31  0.83     10
     1          0.9    0.9  0.60  0.98     10
     """
-    given = probabilities.max(axis=1) if probabilities.size else np.zeros(0)
-    right = probabilities.argmax(axis=1) == codes if probabilities.size else np.zeros(0, bool)
-    count = min(MAX_RELIABILITY_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
-    order = np.argsort(given, kind="stable")
-    rows = []
-    for part in np.array_split(order, max(1, count)):
-        if not part.size:
+    top_probabilities = probabilities.max(axis=1) if probabilities.size else np.zeros(0)
+    is_right = probabilities.argmax(axis=1) == codes if probabilities.size else np.zeros(0, bool)
+    num_bins = min(MAX_RELIABILITY_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
+    probability_order = np.argsort(top_probabilities, kind="stable")
+    bin_rows = []
+    for bin_nodes in np.array_split(probability_order, max(1, num_bins)):
+        if not bin_nodes.size:
             continue
-        found = int(right[part].sum())
-        low, high = accuracy_interval(found, part.size)
-        rows.append((float(given[part].mean()), found / part.size, low, high, part.size))
-    return pd.DataFrame(rows, columns=["probability", "right", "low", "high", "nodes"])
+        num_right = int(is_right[bin_nodes].sum())
+        lower_bound, upper_bound = accuracy_interval(num_right, bin_nodes.size)
+        bin_rows.append(
+            (
+                float(top_probabilities[bin_nodes].mean()),
+                num_right / bin_nodes.size,
+                lower_bound,
+                upper_bound,
+                bin_nodes.size,
+            )
+        )
+    return pd.DataFrame(bin_rows, columns=["probability", "right", "low", "high", "nodes"])
 
 
 def bins_off(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> list[int]:
@@ -60,13 +68,19 @@ def bins_off(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> list[int]:
     >>> bins_off({"probability": [0.55, 0.56], "right": [0.6, 0.07], "nodes": [15, 15]})
     [1]
     """
-    said, right, nodes = (list(table[column]) for column in ("probability", "right", "nodes"))
-    found = []
-    for place, (one, share, count) in enumerate(zip(said, right, nodes, strict=True)):
-        low, high = accuracy_interval(round(share * count), int(count), 1 - 0.05 / len(said))
-        if not low - 1e-3 <= one <= high + 1e-3:  # the table may be rounded
-            found.append(place)
-    return found
+    stated_probabilities, shares_right, bin_sizes = (
+        list(table[column]) for column in ("probability", "right", "nodes")
+    )
+    bins_outside = []
+    for bin_number, (stated_probability, share_right, bin_size) in enumerate(
+        zip(stated_probabilities, shares_right, bin_sizes, strict=True)
+    ):
+        lower_bound, upper_bound = accuracy_interval(
+            round(share_right * bin_size), int(bin_size), 1 - 0.05 / len(stated_probabilities)
+        )
+        if not lower_bound - 1e-3 <= stated_probability <= upper_bound + 1e-3:  # the table may be rounded
+            bins_outside.append(bin_number)
+    return bins_outside
 
 
 @dataclass(frozen=True)
@@ -88,13 +102,17 @@ def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWh
     >>> on_the_whole({"probability": [0.6, 0.9], "right": [0.6, 0.6], "nodes": [50, 50]}).verdict
     'too sure'
     """
-    nodes, said, right = (np.asarray(table[column], dtype=np.float64) for column in ("nodes", "probability", "right"))
-    total = nodes.sum()
-    off = float((nodes * (said - right)).sum())
-    error = float(np.sqrt((nodes * said * (1 - said)).sum()))
+    bin_sizes, stated_probabilities, shares_right = (
+        np.asarray(table[column], dtype=np.float64) for column in ("nodes", "probability", "right")
+    )
+    num_nodes = bin_sizes.sum()
+    excess_sum = float((bin_sizes * (stated_probabilities - shares_right)).sum())
+    standard_error = float(np.sqrt((bin_sizes * stated_probabilities * (1 - stated_probabilities)).sum()))
     verdict: Literal["fits", "too sure", "not sure enough"] = "fits"
-    if abs(off) > _SURE_STANDARD_ERRORS * error + 1e-3 * total:  # the table may be rounded
-        verdict = "too sure" if off > 0 else "not sure enough"
+    if abs(excess_sum) > _SURE_STANDARD_ERRORS * standard_error + 1e-3 * num_nodes:  # the table may be rounded
+        verdict = "too sure" if excess_sum > 0 else "not sure enough"
     # Counted, since the mean of rounded shares may be another one in its last digit
-    counted = np.rint(nodes * right).sum()
-    return OnTheWhole(int(total), float(nodes @ said / total), float(counted / total), verdict)
+    num_right = np.rint(bin_sizes * shares_right).sum()
+    return OnTheWhole(
+        int(num_nodes), float(bin_sizes @ stated_probabilities / num_nodes), float(num_right / num_nodes), verdict
+    )

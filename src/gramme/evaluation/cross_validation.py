@@ -41,25 +41,30 @@ def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estim
     labels : array of object, shape (nodes,)
         The known labels, None where unknown.
     """
-    found = model.out_of_fold()
-    counts = np.bincount(found.codes, minlength=len(model.classes_))
-    counted = counts[found.codes] > 1  # the only label of a class cannot be predicted from the others
-    single: list[Any] = [label for label, n in zip(model.classes_.tolist(), counts, strict=True) if n == 1]
-    nodes = found.nodes[counted]
-    if not nodes.size:
+    out_of_fold = model.out_of_fold()
+    class_counts = np.bincount(out_of_fold.codes, minlength=len(model.classes_))
+    is_tested = class_counts[out_of_fold.codes] > 1  # the only label of a class cannot be predicted from the others
+    single_label_classes: list[Any] = [
+        label for label, n in zip(model.classes_.tolist(), class_counts, strict=True) if n == 1
+    ]
+    tested_nodes = out_of_fold.nodes[is_tested]
+    if not tested_nodes.size:
         return Estimate("none", "every class has a single label, so none can be tested")
-    folds = int(min(model.get_params()["folds"], found.nodes.size))
-    part = UnseenPredictions(nodes, list(labels[nodes]), model.classes_.tolist(), found.probabilities[counted])
+    num_folds = int(min(model.get_params()["folds"], out_of_fold.nodes.size))
+    unseen_part = UnseenPredictions(
+        tested_nodes, list(labels[tested_nodes]), model.classes_.tolist(), out_of_fold.probabilities[is_tested]
+    )
     note = (
-        f"each label was predicted out of fold, with {folds}-fold cross-validation during the fit, also of weights and "
+        f"each label was predicted out of fold, with {num_folds}-fold cross-validation during the fit, also of "
+        "weights and "
         "calibration; regularisation was chosen once, for all folds"
     )
     return joined_estimate(
         "cross-fitting",
-        note + untested_note(single),
-        [part],
-        folds=folds,
-        folds_tested=folds,
+        note + untested_note(single_label_classes),
+        [unseen_part],
+        folds=num_folds,
+        folds_tested=num_folds,
         to_predict=nodes_without_label(labels),
     )
 
@@ -85,23 +90,27 @@ def deal_folds(
     """
     if folds < 2:
         raise DataError(f"folds must be a whole number of at least 2, not {folds!r}")
-    known = labelled_places(labels, nodes)
-    members: dict[Any, list[int]] = {}
-    for position in known.tolist():
-        members.setdefault(labels[position], []).append(position)
+    known_nodes = labelled_places(labels, nodes)
+    class_nodes: dict[Any, list[int]] = {}
+    for position in known_nodes.tolist():
+        class_nodes.setdefault(labels[position], []).append(position)
     random = np.random.default_rng([random_state, 5])
-    single = [label for label, mine in members.items() if len(mine) == 1]
-    dealt = [random.permutation(mine) for mine in members.values() if len(mine) > 1]
-    cards = np.concatenate([*dealt, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    fold = dealt_in_turn(np.arange(cards.size), folds)
-    return [np.sort(cards[fold == number]) for number in range(min(folds, cards.size))], single
+    single_label_classes = [label for label, nodes_of_class in class_nodes.items() if len(nodes_of_class) == 1]
+    shuffled_classes = [
+        random.permutation(nodes_of_class) for nodes_of_class in class_nodes.values() if len(nodes_of_class) > 1
+    ]
+    dealt_nodes = np.concatenate([*shuffled_classes, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    fold_of_node = dealt_in_turn(np.arange(dealt_nodes.size), folds)
+    return [
+        np.sort(dealt_nodes[fold_of_node == fold_number]) for fold_number in range(min(folds, dealt_nodes.size))
+    ], single_label_classes
 
 
 def folds_to_test(graph: MultilayerGraph | PartGraph, folds: int) -> int:
     """How many of the folds to test: all, except in large data, where some of them have enough labels."""
-    nodes = graph.whole.nodes if isinstance(graph, PartGraph) else graph.num_nodes
-    size = nodes * graph.num_layers
-    return min(folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1)
+    num_nodes = graph.whole.nodes if isinstance(graph, PartGraph) else graph.num_nodes
+    node_layers = num_nodes * graph.num_layers
+    return min(folds, folds if node_layers < LARGE_NODE_LAYERS else 2 if node_layers < VERY_LARGE_NODE_LAYERS else 1)
 
 
 def cross_validate(
@@ -139,14 +148,14 @@ def cross_validate(
     """
 
     def fitted(fold: NDArray[np.int64]) -> tuple[NodeClassifier, Any]:
-        train = labels.copy()
-        train[fold] = None
-        one = clone(model).fit(graph, train)
-        if one.interrupted_:
+        train_labels = labels.copy()
+        train_labels[fold] = None
+        fitted_model = clone(model).fit(graph, train_labels)
+        if fitted_model.interrupted_:
             raise KeyboardInterrupt
         if balanced:
-            one.balance_classes()
-        return one, one.predict_proba()
+            fitted_model.balance_classes()
+        return fitted_model, fitted_model.predict_proba()
 
     return _by_folds(fitted, graph, labels, nodes_without_label(labels), folds, random_state, graph.nodes, tell)
 
@@ -162,20 +171,24 @@ def _by_folds(
     tell: Callable[[int, int], None] | None = None,
 ) -> Estimate:
     """Each fold predicted by the model that ``fitted`` makes without it, with class probabilities for all labels."""
-    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state, nodes)
-    if not dealt:
+    dealt_folds, single_label_classes = deal_folds(
+        labels, DEFAULT_FOLDS if folds is None else folds, random_state, nodes
+    )
+    if not dealt_folds:
         return Estimate("none", "every class has a single label, so none can be tested")
-    count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)
-    parts = []
-    for place, fold in enumerate(dealt[:count]):
+    num_tested = folds_to_test(graph, len(dealt_folds)) if folds is None else len(dealt_folds)
+    unseen_parts = []
+    for fold_number, fold_nodes in enumerate(dealt_folds[:num_tested]):
         if tell is not None:
-            tell(place, count)
-        with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
+            tell(fold_number, num_tested)
+        with warnings.catch_warnings(), part(f"fit {fold_number + 1} of {num_tested}", 1 / num_tested):
             warnings.simplefilter("ignore")
-            model, shares = fitted(fold)
-        parts.append(UnseenPredictions.of(fold, labels, model.classes_, shares))
-    note = fold_note(len(dealt), count, single)
-    return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count, to_predict=to_predict)
+            model, fold_probabilities = fitted(fold_nodes)
+        unseen_parts.append(UnseenPredictions.of(fold_nodes, labels, model.classes_, fold_probabilities))
+    note = fold_note(len(dealt_folds), num_tested, single_label_classes)
+    return joined_estimate(
+        "cross-validation", note, unseen_parts, folds=len(dealt_folds), folds_tested=num_tested, to_predict=to_predict
+    )
 
 
 def nodes_without_label(labels: NDArray[np.object_]) -> int:
@@ -190,8 +203,8 @@ def fold_note(folds: int, tested: int, single: list[Any]) -> str:
         "from the other parts only"
     )
     if tested < folds:
-        which = "one of them was" if tested == 1 else f"{tested} of them were"
-        note += f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
+        which_folds = "one of them was" if tested == 1 else f"{tested} of them were"
+        note += f"; since the data are large, only {which_folds} tested ({setting('folds', folds)} tests all)"
     return note + untested_note(single)
 
 
@@ -199,10 +212,10 @@ def untested_note(single: list[Any]) -> str:
     """The end of a note on an estimate: which classes could not be tested; nothing where all were."""
     if not single:
         return ""
-    names = ", ".join(repr(label) for label in single[:5]) + (", ..." if len(single) > 5 else "")
+    class_names = ", ".join(repr(label) for label in single[:5]) + (", ..." if len(single) > 5 else "")
     if len(single) == 1:
-        return f"; a class with a single label cannot be tested and counts nowhere here: {names}"
-    return f"; classes with a single label cannot be tested and count nowhere here: {names}"
+        return f"; a class with a single label cannot be tested and counts nowhere here: {class_names}"
+    return f"; classes with a single label cannot be tested and count nowhere here: {class_names}"
 
 
 @dataclass(frozen=True)
@@ -282,18 +295,18 @@ def fit_with_estimate(
     plan = EstimatePlan() if plan is None else plan
     labels = aligned_labels(graph)
     split = None if plan.share is None else hold_out(labels, plan.share, random_state, graph.nodes)
-    train = labels if split is None else split.train
-    started = time.perf_counter()
+    train_labels = labels if split is None else split.train
+    start_seconds = time.perf_counter()
     with part(*stages[0]), keep_interrupted_fits():
-        model.fit(graph, train)
+        model.fit(graph, train_labels)
         if balanced:
             model.balance_classes()
-    seconds = time.perf_counter() - started
+    fit_seconds = time.perf_counter() - start_seconds
     with part(*stages[1]):
         estimate = _estimate(model, graph, labels, split, plan, random_state)
     if estimate.labels:  # accuracy, prediction sets and the model's file rest on the same predictions
         model.keep_out_of_fold(unseen_of(estimate, model.classes_))
-    return EstimatedFit(train, estimate, seconds)
+    return EstimatedFit(train_labels, estimate, fit_seconds)
 
 
 def _estimate(
@@ -328,16 +341,16 @@ def _estimate(
 
 def labels_of(known: KnownLabels) -> NDArray[np.object_]:
     """The labels of the labelled nodes alone."""
-    labels = np.empty(known.nodes.size, dtype=object)
-    labels[:] = known.classes[known.codes].tolist()
-    return labels
+    node_labels = np.empty(known.nodes.size, dtype=object)
+    node_labels[:] = known.classes[known.codes].tolist()
+    return node_labels
 
 
 def set_aside(known: KnownLabels, share: float, random_state: int) -> NDArray[np.bool_]:
     """Which of the labels are set aside for an honest accuracy."""
-    aside = np.zeros(known.nodes.size, dtype=bool)
-    aside[hold_out(labels_of(known), share, random_state).held_out] = True
-    return aside
+    is_aside = np.zeros(known.nodes.size, dtype=bool)
+    is_aside[hold_out(labels_of(known), share, random_state).held_out] = True
+    return is_aside
 
 
 def estimate_set_aside(
@@ -345,9 +358,9 @@ def estimate_set_aside(
 ) -> Estimate:
     """The accuracy of a fitted model on the labels that were set aside; a collective."""
     split = hold_out(labels_of(known), share, random_state)
-    shares = gather_rows(graph, model.predict_proba(), known.nodes)
-    found = holdout_estimate(split, model.classes_, shares)
-    return replace(found, tested=known.nodes[found.tested])
+    class_probabilities = gather_rows(graph, model.predict_proba(), known.nodes)
+    holdout_result = holdout_estimate(split, model.classes_, class_probabilities)
+    return replace(holdout_result, tested=known.nodes[holdout_result.tested])
 
 
 def cross_validate_parts(
@@ -360,16 +373,16 @@ def cross_validate_parts(
     balanced: bool = False,
 ) -> Estimate:
     """Predict every labelled node by a model that did not see its label; as ``cross_validate``, a collective."""
-    labels = labels_of(known)
+    node_labels = labels_of(known)
 
     def fitted(fold: NDArray[np.int64]) -> tuple[NodeClassifier, Any]:
-        held = np.zeros(known.nodes.size, dtype=bool)
-        held[fold] = True
-        one = clone(model).fit(graph, known.without(held))
+        is_held = np.zeros(known.nodes.size, dtype=bool)
+        is_held[fold] = True
+        fitted_model = clone(model).fit(graph, known.without(is_held))
         if balanced:
-            one.balance_classes()
-        return one, gather_rows(graph, one.predict_proba(), known.nodes)
+            fitted_model.balance_classes()
+        return fitted_model, gather_rows(graph, fitted_model.predict_proba(), known.nodes)
 
     to_predict = graph.whole.nodes - known.nodes.size
-    found = _by_folds(fitted, graph, labels, to_predict, folds, random_state)
-    return replace(found, tested=known.nodes[found.tested])
+    fold_estimate = _by_folds(fitted, graph, node_labels, to_predict, folds, random_state)
+    return replace(fold_estimate, tested=known.nodes[fold_estimate.tested])

@@ -26,11 +26,11 @@ MAX_UNDECIDED_SHOWN = 10
 
 def unseen_of(estimate: Estimate, classes: NDArray[Any]) -> OutOfFold:
     """The predictions behind an estimate, with a column for each of a model's classes."""
-    number = {label: place for place, label in enumerate(classes.tolist())}
-    shares = np.zeros((len(estimate.labels), len(number)))
-    shares[:, [number[label] for label in estimate.classes]] = estimate.shares
-    codes = np.array([number.get(label, -1) for label in estimate.labels], dtype=np.int64)
-    return OutOfFold(estimate.tested, codes, shares, estimate.folds)
+    class_codes = {label: class_code for class_code, label in enumerate(classes.tolist())}
+    class_probabilities = np.zeros((len(estimate.labels), len(class_codes)))
+    class_probabilities[:, [class_codes[label] for label in estimate.classes]] = estimate.shares
+    label_codes = np.array([class_codes.get(label, -1) for label in estimate.labels], dtype=np.int64)
+    return OutOfFold(estimate.tested, label_codes, class_probabilities, estimate.folds)
 
 
 def set_facts(
@@ -48,32 +48,40 @@ def set_facts(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said from the record
-        sets = model.predict_set(coverage=coverage, by_class=by_class)
-        bars = model.set_thresholds(coverage, by_class=by_class)
-        expected = model.expected_coverage(coverage, by_class=by_class)
-    seen = model.out_of_fold()
-    classes = [str(label) for label in model.classes_.tolist()]
-    enough = seen.nodes.size >= fewest_labels(coverage)
-    counts = np.bincount(seen.codes[seen.codes >= 0], minlength=len(classes))
-    few = [name for name, count in zip(classes, counts, strict=True) if count < fewest_labels(coverage)]
-    free = sets[~model.labelled_]
-    sizes = np.bincount(free.sum(axis=1), minlength=1)
-    several = Counter(row.tobytes() for row in free[free.sum(axis=1) > 1])
-    return sets, {
+        class_sets = model.predict_set(coverage=coverage, by_class=by_class)
+        set_thresholds = model.set_thresholds(coverage, by_class=by_class)
+        expected_coverage = model.expected_coverage(coverage, by_class=by_class)
+    out_of_fold = model.out_of_fold()
+    class_names = [str(label) for label in model.classes_.tolist()]
+    has_enough_labels = out_of_fold.nodes.size >= fewest_labels(coverage)
+    class_counts = np.bincount(out_of_fold.codes[out_of_fold.codes >= 0], minlength=len(class_names))
+    scarce_classes = [
+        name for name, node_count in zip(class_names, class_counts, strict=True) if node_count < fewest_labels(coverage)
+    ]
+    unlabelled_sets = class_sets[~model.labelled_]
+    set_size_counts = np.bincount(unlabelled_sets.sum(axis=1), minlength=1)
+    undecided_sets = Counter(set_row.tobytes() for set_row in unlabelled_sets[unlabelled_sets.sum(axis=1) > 1])
+    return class_sets, {
         "coverage": coverage,
-        "expected": round(expected, 6),
-        "alone": bool((bars >= 1).all() and expected >= coverage + 0.005),
+        "expected": round(expected_coverage, 6),
+        "alone": bool((set_thresholds >= 1).all() and expected_coverage >= coverage + 0.005),
         "by_class": by_class,
-        "tested": int(seen.nodes.size),
+        "tested": int(out_of_fold.nodes.size),
         "halved": model.out_of_half() is not None,
         "needed": fewest_labels(coverage),
-        "enough": bool(enough),
-        "unsettled": few if by_class and enough else [],
-        "thresholds": {name: round(float(bar), 6) for name, bar in zip(classes, bars, strict=True)},
-        "sizes": {str(size): int(count) for size, count in enumerate(sizes) if count},
+        "enough": bool(has_enough_labels),
+        "unsettled": scarce_classes if by_class and has_enough_labels else [],
+        "thresholds": {
+            name: round(float(set_threshold), 6)
+            for name, set_threshold in zip(class_names, set_thresholds, strict=True)
+        },
+        "sizes": {str(set_size): int(node_count) for set_size, node_count in enumerate(set_size_counts) if node_count},
         "undecided": [
-            {"classes": [classes[place] for place in np.flatnonzero(np.frombuffer(row, bool))], "nodes": count}
-            for row, count in several.most_common(MAX_UNDECIDED_SHOWN)
+            {
+                "classes": [class_names[class_code] for class_code in np.flatnonzero(np.frombuffer(set_row, bool))],
+                "nodes": node_count,
+            }
+            for set_row, node_count in undecided_sets.most_common(MAX_UNDECIDED_SHOWN)
         ],
     }
 
@@ -84,8 +92,11 @@ def joined_sets(sets: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     >>> joined_sets(np.array([[True, True], [False, True]]), np.array(["a", "b|c"]))
     ['a|b\\|c', 'b\\|c']
     """
-    names = [str(label).replace("\\", "\\\\").replace("|", "\\|") for label in classes.tolist()]
-    return ["|".join(name for name, there in zip(names, row, strict=True) if there) for row in sets.tolist()]
+    class_names = [str(label).replace("\\", "\\\\").replace("|", "\\|") for label in classes.tolist()]
+    return [
+        "|".join(name for name, is_member in zip(class_names, set_row, strict=True) if is_member)
+        for set_row in sets.tolist()
+    ]
 
 
 CROSS_TESTED_VARIANCE = 1.4
@@ -141,11 +152,11 @@ class Estimate:
         tested models had, with errors that become fewer in proportion to the labels at most. Without that, intervals
         miss above far more often than below (docs/evidence/intervals.md).
         """
-        right, total = self.worth * self._right(), self.worth * len(self.labels)
+        effective_right, effective_total = self.worth * self._right(), self.worth * len(self.labels)
         if self.kind == "holdout" or not self.labels:
-            return accuracy_interval(right, total)
-        low, high = exact_interval(right, total)
-        return low, 1 - (1 - high) * (1 - 1 / max(self.folds, 2))
+            return accuracy_interval(effective_right, effective_total)
+        lower_bound, upper_bound = exact_interval(effective_right, effective_total)
+        return lower_bound, 1 - (1 - upper_bound) * (1 - 1 / max(self.folds, 2))
 
     @property
     def worth(self) -> float:
@@ -158,11 +169,14 @@ class Estimate:
         """
         if self.kind == "holdout" or not self.labels:
             return 1.0
-        others = min(len(self.labels) / self.to_predict, 1.0) if self.to_predict else 0.0
-        return 1 / (CROSS_TESTED_VARIANCE + others)
+        labels_per_prediction = min(len(self.labels) / self.to_predict, 1.0) if self.to_predict else 0.0
+        return 1 / (CROSS_TESTED_VARIANCE + labels_per_prediction)
 
     def _right(self) -> int:
-        return sum(known == guess for known, guess in zip(self.labels, self.predicted, strict=True))
+        return sum(
+            known_label == predicted_label
+            for known_label, predicted_label in zip(self.labels, self.predicted, strict=True)
+        )
 
     def confusion(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The classes, and how often each (row) was predicted as each (column).
@@ -172,11 +186,11 @@ class Estimate:
                [1, 0]]))
         """
         classes = sorted_labels([*self.labels, *self.predicted])
-        number = {label: place for place, label in enumerate(classes)}
-        counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
-        for known, guess in zip(self.labels, self.predicted, strict=True):
-            counts[number[known], number[guess]] += 1
-        return classes, counts
+        class_codes = {label: class_code for class_code, label in enumerate(classes)}
+        confusion_counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+        for known_label, predicted_label in zip(self.labels, self.predicted, strict=True):
+            confusion_counts[class_codes[known_label], class_codes[predicted_label]] += 1
+        return classes, confusion_counts
 
     def recall(self) -> Recall:
         """How many nodes of each class were found."""
@@ -188,9 +202,9 @@ class Estimate:
 
     def reliability(self) -> pd.DataFrame:
         """How often predictions of about the same probability were right."""
-        number = {label: place for place, label in enumerate(self.classes)}
-        codes = np.array([number.get(label, -1) for label in self.labels], dtype=np.int64)
-        return reliability_table(self.shares, codes)
+        class_codes = {label: class_code for class_code, label in enumerate(self.classes)}
+        label_codes = np.array([class_codes.get(label, -1) for label in self.labels], dtype=np.int64)
+        return reliability_table(self.shares, label_codes)
 
     def predictions(self, nodes: Any) -> dict[Any, dict[str, Any]]:
         """What was said about each tested node without its label.
@@ -198,16 +212,16 @@ class Estimate:
         ``predicted`` with its ``probability``, the probability of its ``own`` label, and ``suggested``: the predicted
         class where the label looks wrong, else None.
         """
-        number = {label: place for place, label in enumerate(self.classes)}
+        class_codes = {label: place for place, label in enumerate(self.classes)}
         doubtful = self.doubts().doubtful
         return {
             nodes[place]: {
-                "predicted": guess,
-                "probability": float(row[number[guess]]),
-                "own": float(row[number[label]]) if label in number else 0.0,
-                "suggested": guess if doubted else None,
+                "predicted": predicted_label,
+                "probability": float(probability_row[class_codes[predicted_label]]),
+                "own": float(probability_row[class_codes[label]]) if label in class_codes else 0.0,
+                "suggested": predicted_label if is_doubtful else None,
             }
-            for place, label, guess, row, doubted in zip(
+            for place, label, predicted_label, probability_row, is_doubtful in zip(
                 self.tested.tolist(), self.labels, self.predicted, self.shares, doubtful, strict=True
             )
         }
@@ -216,9 +230,9 @@ class Estimate:
         """All but the single predictions, as JSON can hold it."""
         if not self.labels or self.accuracy is None:
             return {"kind": "none", "note": self.note, "nodes": 0}
-        classes, counts = self.confusion()
+        classes, confusion_counts = self.confusion()
         recall = self.recall()
-        guess, guess_accuracy = recall.guess
+        majority_class, guess_accuracy = recall.guess
         doubts = self.doubts()
         return {
             "kind": self.kind,
@@ -229,19 +243,22 @@ class Estimate:
             "balanced_accuracy_ci95": list(recall.balanced_interval),
             "unequal_classes": recall.unequal,
             "recall": recall.record(),
-            "guess": {"class": str(guess), "accuracy": guess_accuracy},
+            "guess": {"class": str(majority_class), "accuracy": guess_accuracy},
             "against_guess": recall.verdict(self.accuracy, self.interval),
             "nodes": len(self.labels),
             "independent_tests": round(self.worth * len(self.labels), 1),
             "folds": self.folds,
             "folds_tested": self.folds_tested,
-            "confusion": {"classes": [str(one) for one in classes], "counts": counts.tolist()},
+            "confusion": {
+                "classes": [str(class_label) for class_label in classes],
+                "counts": confusion_counts.tolist(),
+            },
             "reliability": self.reliability().round(4).to_dict(orient="list"),
             "doubtful_labels": int(doubts.doubtful.sum()),
             "label_thresholds": {
-                str(label): round(float(bar), 4)
-                for label, bar in zip(self.classes, doubts.thresholds, strict=True)
-                if bar == bar  # NaN where no tested node has the class
+                str(label): round(float(doubt_threshold), 4)
+                for label, doubt_threshold in zip(self.classes, doubts.thresholds, strict=True)
+                if doubt_threshold == doubt_threshold  # NaN where no tested node has the class
             },
         }
 
@@ -268,21 +285,21 @@ def joined_estimate(
 ) -> Estimate:
     """One estimate from several parts, whose models may know different classes."""
     classes = sorted_labels([label for part in parts for label in part.classes])
-    number = {label: place for place, label in enumerate(classes)}
-    rows = []
-    for part in parts:
-        wide = np.zeros((len(part.labels), len(classes)), dtype=part.shares.dtype)
-        wide[:, [number[label] for label in part.classes]] = part.shares
-        rows.append(wide)
-    shares = np.concatenate(rows)
+    class_codes = {label: class_code for class_code, label in enumerate(classes)}
+    probability_rows = []
+    for unseen_part in parts:
+        wide_rows = np.zeros((len(unseen_part.labels), len(classes)), dtype=unseen_part.shares.dtype)
+        wide_rows[:, [class_codes[label] for label in unseen_part.classes]] = unseen_part.shares
+        probability_rows.append(wide_rows)
+    all_probabilities = np.concatenate(probability_rows)
     return Estimate(
         kind,
         note,
         tested=np.concatenate([part.tested for part in parts]),
         labels=[label for part in parts for label in part.labels],
-        predicted=[classes[place] for place in shares.argmax(axis=1)],
+        predicted=[classes[class_code] for class_code in all_probabilities.argmax(axis=1)],
         classes=classes,
-        shares=shares,
+        shares=all_probabilities,
         folds=folds,
         folds_tested=folds_tested,
         to_predict=to_predict,
@@ -293,9 +310,9 @@ def holdout_estimate(split: Holdout, classes: NDArray[Any], shares: Any) -> Esti
     """The estimate of a model that was fitted without the labels of a holdout."""
     if not split.held_out.size:
         raise DataError("no labels were set aside, so there is nothing to test on")
-    note = (
+    holdout_note = (
         f"{split.held_out.size:,} labelled nodes, drawn at random, were set aside before anything was learned and "
         "then predicted"
     )
-    part = UnseenPredictions.of(split.held_out, split.labels, classes, shares)
-    return joined_estimate("holdout", note, [part])
+    unseen_part = UnseenPredictions.of(split.held_out, split.labels, classes, shares)
+    return joined_estimate("holdout", holdout_note, [unseen_part])

@@ -69,38 +69,44 @@ def learning_curve(
     DataError
         With fewer than 12 labels.
     """
-    known = known_labels(graph, y)
-    count = known.nodes.size
-    if count < MIN_LABELS:
-        raise DataError(f"a learning curve needs {MIN_LABELS} labels, not {count}")
-    bare = graph.replace(labels=None)
-    weights: Any = learned_layer_weights(bare).to_dict()
+    known_nodes = known_labels(graph, y)
+    num_labels = known_nodes.nodes.size
+    if num_labels < MIN_LABELS:
+        raise DataError(f"a learning curve needs {MIN_LABELS} labels, not {num_labels}")
+    unlabelled_graph = graph.replace(labels=None)
+    layer_weights: Any = learned_layer_weights(unlabelled_graph).to_dict()
     random = np.random.default_rng(random_state)
-    sizes = sorted({max(3, round(share * count)) for share in SHARES})
-    wrong = np.full((len(sizes), divisions), np.nan)
+    train_sizes = sorted({max(3, round(share * num_labels)) for share in SHARES})
+    error_rates = np.full((len(train_sizes), divisions), np.nan)
     for division in range(divisions):
-        order = random.permutation(count)
-        for place, size in enumerate(sizes):
-            train, test = order[:size], order[size:]
-            model = LabelPropagation(layer_weights=weights, random_state=0)
-            found = predicted_codes(bare, known.nodes[train], known.codes[train], model)
-            wrong[place, division] = (found[known.nodes[test]] != known.codes[test]).mean()
-    wanted = [0, *(one for one in more if count + one <= graph.num_nodes)]
-    at = np.array([count + one for one in wanted], dtype=np.float64)
-    tested = np.array([count - size for size in sizes], dtype=np.float64)
-    middle = _extrapolated(sizes, wrong, tested, at)
-    resampled = (wrong[:, random.integers(divisions, size=divisions)] for _ in range(RESAMPLES))
-    drawn = np.stack([_extrapolated(sizes, some, tested, at) for some in resampled])
+        shuffled_labels = random.permutation(num_labels)
+        for size_number, train_size in enumerate(train_sizes):
+            train_rows, test_rows = shuffled_labels[:train_size], shuffled_labels[train_size:]
+            model = LabelPropagation(layer_weights=layer_weights, random_state=0)
+            found_codes = predicted_codes(
+                unlabelled_graph, known_nodes.nodes[train_rows], known_nodes.codes[train_rows], model
+            )
+            error_rates[size_number, division] = (
+                found_codes[known_nodes.nodes[test_rows]] != known_nodes.codes[test_rows]
+            ).mean()
+    more_labels = [0, *(one for one in more if num_labels + one <= graph.num_nodes)]
+    label_counts = np.array([num_labels + one for one in more_labels], dtype=np.float64)
+    test_sizes = np.array([num_labels - size for size in train_sizes], dtype=np.float64)
+    expected_errors = _extrapolated(train_sizes, error_rates, test_sizes, label_counts)
+    resampled_errors = (error_rates[:, random.integers(divisions, size=divisions)] for _ in range(RESAMPLES))
+    resampled_curves = np.stack(
+        [_extrapolated(train_sizes, some, test_sizes, label_counts) for some in resampled_errors]
+    )
     # the labels that are tested are few, whatever is learned from them
-    chance = np.sqrt(middle * (1 - middle) / count)
-    spread = 1.645 * np.sqrt(drawn.std(axis=0) ** 2 + chance**2)
+    sampling_error = np.sqrt(expected_errors * (1 - expected_errors) / num_labels)
+    interval_width = 1.645 * np.sqrt(resampled_curves.std(axis=0) ** 2 + sampling_error**2)
     return pd.DataFrame(
         {
-            "labels": at.astype(int),
-            "more": wanted,
-            "accuracy": 1 - middle,
-            "low": np.clip(1 - middle - spread, 0, 1),
-            "high": np.clip(1 - middle + spread, 0, 1),
+            "labels": label_counts.astype(int),
+            "more": more_labels,
+            "accuracy": 1 - expected_errors,
+            "low": np.clip(1 - expected_errors - interval_width, 0, 1),
+            "high": np.clip(1 - expected_errors + interval_width, 0, 1),
         }
     )
 
@@ -109,20 +115,20 @@ def predicted_codes(graph: MultilayerGraph, nodes: Ints, codes: Ints, model: Nod
     """The class number of every node, learned from those of some; the only class where they have but one."""
     if np.unique(codes).size == 1:
         return np.full(graph.num_nodes, codes[0])
-    known = np.full(graph.num_nodes, -1)
-    known[nodes] = codes
+    known_codes = np.full(graph.num_nodes, -1)
+    known_codes[nodes] = codes
     with warnings.catch_warnings():
         # that classes have few labels is what is measured
         warnings.simplefilter("ignore", GrammeWarning)
-        return np.asarray(model.fit(graph, known.tolist()).predict()).astype(np.int64)
+        return np.asarray(model.fit(graph, known_codes.tolist()).predict()).astype(np.int64)
 
 
 def _extrapolated(sizes: Sequence[int], wrong: Floats, tested: Floats, at: Floats) -> Floats:
     """B n^(-c) through the mean shares of wrong predictions, never rising with n."""
     # half an error more than there was, so that none at all has a logarithm
-    share = (np.nanmean(wrong, axis=1) * tested + 0.5) / (tested + 1)
-    rate, start = np.polyfit(np.log(sizes), np.log(share), 1)
-    if rate > 0:
-        rate, start = 0.0, float(np.log(share).mean())
-    found: Floats = np.minimum(np.exp(start + rate * np.log(at)), 1.0)
-    return found
+    error_shares = (np.nanmean(wrong, axis=1) * tested + 0.5) / (tested + 1)
+    log_slope, log_intercept = np.polyfit(np.log(sizes), np.log(error_shares), 1)
+    if log_slope > 0:
+        log_slope, log_intercept = 0.0, float(np.log(error_shares).mean())
+    predicted_errors: Floats = np.minimum(np.exp(log_intercept + log_slope * np.log(at)), 1.0)
+    return predicted_errors

@@ -190,11 +190,11 @@ class Ledger:
         raise AssertionError("unreachable")
 
     def _check(self, connection: sqlite3.Connection, *, empty_allowed: bool) -> None:
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        mark = connection.execute("PRAGMA application_id").fetchone()[0]
-        if tables == 0 and mark == 0 and empty_allowed:
+        num_tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application_mark = connection.execute("PRAGMA application_id").fetchone()[0]
+        if num_tables == 0 and application_mark == 0 and empty_allowed:
             return  # new, or killed before anything was written
-        if mark != self.kind.application_id:
+        if application_mark != self.kind.application_id:
             raise DataError(
                 f"{self.path} is not a ledger of {self.kind.about}; name another file for {self.kind.command}"
             )
@@ -204,17 +204,17 @@ class Ledger:
     def _make(self, connection: sqlite3.Connection) -> None:
         """The tables, all at once, and columns that a file of an earlier version lacks; another may be at it too."""
         kind = self.kind
-        columns = ", ".join(f"{name} {sort}" for name, sort in kind.columns.items())
+        column_definitions = ", ".join(f"{name} {sort}" for name, sort in kind.columns.items())
         with _transaction(connection):
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS {kind.table} "
-                f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(kind.key)}))"
+                f"(id INTEGER PRIMARY KEY, {column_definitions}, UNIQUE ({', '.join(kind.key)}))"
             )
             connection.execute("CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY, recorded TEXT NOT NULL)")
-            present = self._columns_of_file(connection)
-            for name, sort in kind.columns.items():
-                if name not in present:
-                    connection.execute(f"ALTER TABLE {kind.table} ADD COLUMN {name} {sort}")
+            present_columns = self._columns_of_file(connection)
+            for name, column_type in kind.columns.items():
+                if name not in present_columns:
+                    connection.execute(f"ALTER TABLE {kind.table} ADD COLUMN {name} {column_type}")
             connection.execute(f"PRAGMA application_id = {kind.application_id}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -224,27 +224,27 @@ class Ledger:
     def done(self, metric: str | None = None) -> set[tuple[Any, ...]]:
         """The keys of all runs that ended well, as :attr:`RunSpec.key`; with this own metric, if it is named."""
         kind = self.kind
-        asked = (
+        select_done = (
             f"SELECT DISTINCT {', '.join(kind.run_key)} FROM {kind.table} WHERE status = 'done' AND {kind.condition}"
         )
         with self._errors_in_words():
-            own = ("", ()) if metric is None else (" AND metric = ?", (metric,))
-            return set(self._connection.execute(asked + own[0], own[1]))
+            metric_condition = ("", ()) if metric is None else (" AND metric = ?", (metric,))
+            return set(self._connection.execute(select_done + metric_condition[0], metric_condition[1]))
 
     def record(self, result: Any, *, replace: bool = False) -> None:
         """Record the rows of a run; one that has ended well already stays as it is, unless it is to be replaced."""
         kind = self.kind
-        added = {"versions": _versions(), "version": __version__, "recorded": _now()}
-        marks = ", ".join("?" for _ in kind.columns)
-        changes = ", ".join(f"{name} = excluded.{name}" for name in kind.columns if name not in kind.key)
-        which = "" if replace else f" WHERE {kind.table}.status = 'failed'"
+        version_fields = {"versions": _versions(), "version": __version__, "recorded": _now()}
+        value_marks = ", ".join("?" for _ in kind.columns)
+        column_changes = ", ".join(f"{name} = excluded.{name}" for name in kind.columns if name not in kind.key)
+        update_condition = "" if replace else f" WHERE {kind.table}.status = 'failed'"
         with self._errors_in_words(), _transaction(self._connection):
             for row in result.rows:
-                full = row | added
+                full_row = row | version_fields
                 self._connection.execute(
-                    f"INSERT INTO {kind.table} ({', '.join(kind.columns)}) VALUES ({marks}) "
-                    f"ON CONFLICT ({', '.join(kind.key)}) DO UPDATE SET {changes}{which}",
-                    _storable(full.get(name) for name in kind.columns),
+                    f"INSERT INTO {kind.table} ({', '.join(kind.columns)}) VALUES ({value_marks}) "
+                    f"ON CONFLICT ({', '.join(kind.key)}) DO UPDATE SET {column_changes}{update_condition}",
+                    _storable(full_row.get(name) for name in kind.columns),
                 )
 
     def runs(self) -> pd.DataFrame:
@@ -254,38 +254,47 @@ class Ledger:
         """
         kind = self.kind
         with self._errors_in_words():
-            present = self._columns_of_file(self._connection)
-            absent = {"status": "'done' AS status"}  # of a file of an early version, whose runs all ended well
-            names = [name if name in present else absent.get(name, f"NULL AS {name}") for name in kind.columns]
-            rows = self._connection.execute(
-                f"SELECT rowid, {', '.join(names)} FROM {kind.table} WHERE {kind.condition} "
+            present_columns = self._columns_of_file(self._connection)
+            absent_columns = {"status": "'done' AS status"}  # of a file of an early version, whose runs all ended well
+            column_expressions = [
+                name if name in present_columns else absent_columns.get(name, f"NULL AS {name}")
+                for name in kind.columns
+            ]
+            raw_rows = self._connection.execute(
+                f"SELECT rowid, {', '.join(column_expressions)} FROM {kind.table} WHERE {kind.condition} "
                 f"ORDER BY {', '.join(kind.key)}"
             ).fetchall()
-        table = pd.DataFrame(self._sound(rows), columns=list(kind.columns))
-        return table.astype({name: float for name, sort in kind.columns.items() if sort.startswith("REAL")})
+        table = pd.DataFrame(self._sound(raw_rows), columns=list(kind.columns))
+        return table.astype(
+            {name: float for name, column_type in kind.columns.items() if column_type.startswith("REAL")}
+        )
 
     def _sound(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """The rows whose values are of their columns' kinds: any program can write into an sqlite file."""
-        sound, problems = [], []
-        for number, *values in rows:
-            problem = self._problem(dict(zip(self.kind.columns, values, strict=True)))
+        sound_rows, problem_texts = [], []
+        for row_number, *row_values in rows:
+            problem = self._problem(dict(zip(self.kind.columns, row_values, strict=True)))
             if problem is None:
-                sound.append(tuple(values))
+                sound_rows.append(tuple(row_values))
             else:
-                problems.append(f"row {number} ({problem})")
-        if problems:
-            more = len(problems) - MAX_NAMED_ROWS
-            named = ", ".join(problems[:MAX_NAMED_ROWS]) + (f" and {more} more" if more > 0 else "")
-            warnings.warn(f"{self.path}: left out, as not written by gramme: {named}", GrammeWarning, stacklevel=3)
-        return sound
+                problem_texts.append(f"row {row_number} ({problem})")
+        if problem_texts:
+            num_more = len(problem_texts) - MAX_NAMED_ROWS
+            named_problems = ", ".join(problem_texts[:MAX_NAMED_ROWS]) + (
+                f" and {num_more} more" if num_more > 0 else ""
+            )
+            warnings.warn(
+                f"{self.path}: left out, as not written by gramme: {named_problems}", GrammeWarning, stacklevel=3
+            )
+        return sound_rows
 
     def _problem(self, row: Mapping[str, Any]) -> str | None:
         for name, value in row.items():
-            sort = self.kind.columns[name]
+            column_type = self.kind.columns[name]
             if value is None:
-                if "NOT NULL" in sort or (row["status"] == "done" and name in self.kind.needed):
+                if "NOT NULL" in column_type or (row["status"] == "done" and name in self.kind.needed):
                     return f"no {name}"
-            elif not _IS_OF_KIND[sort.split()[0]](value) or (name in _SHARES and not 0 <= value <= 1):
+            elif not _IS_OF_KIND[column_type.split()[0]](value) or (name in _SHARES and not 0 <= value <= 1):
                 return f"{name} is {str(value)[:40]!r}"
         return None
 
@@ -299,11 +308,11 @@ class Ledger:
     def commands(self) -> list[str]:
         """The commands that were noted, the first one first; none in a file of an older version."""
         with self._errors_in_words():
-            tables = "SELECT name FROM sqlite_master WHERE name = 'commands'"
-            if self._connection.execute(tables).fetchone() is None:
+            table_query = "SELECT name FROM sqlite_master WHERE name = 'commands'"
+            if self._connection.execute(table_query).fetchone() is None:
                 return []
-            rows = self._connection.execute("SELECT command FROM commands ORDER BY recorded, rowid")
-            return [str(row[0]) for row in rows]
+            command_rows = self._connection.execute("SELECT command FROM commands ORDER BY recorded, rowid")
+            return [str(row[0]) for row in command_rows]
 
     def plot_results(self, *, dataset: str | None = None, methods: Sequence[str] | None = None, ax: Any = None) -> Any:
         """Draw the accuracies: over the share of labels, a line per method, a panel per dataset.
@@ -350,11 +359,11 @@ def ledger_task(path: Path) -> str | None:
         return None
     try:
         with path.open("rb") as file:
-            head = file.read(72)
+            file_head = file.read(72)
     except OSError:
         return None
-    marks = {kind.application_id.to_bytes(4, "big"): task for task, kind in LEDGER_KINDS.items()}
-    return marks.get(head[68:72]) if head.startswith(b"SQLite format 3\x00") else None
+    task_marks = {kind.application_id.to_bytes(4, "big"): task for task, kind in LEDGER_KINDS.items()}
+    return task_marks.get(file_head[68:72]) if file_head.startswith(b"SQLite format 3\x00") else None
 
 
 def _storable(values: Iterable[Any]) -> list[Any]:
@@ -376,13 +385,13 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _set_write_ahead(connection: sqlite3.Connection) -> None:
     """Change the journal mode, retrying because sqlite itself does not wait for it."""
-    until = time.monotonic() + LOCK_WAIT_SECONDS
+    deadline_seconds = time.monotonic() + LOCK_WAIT_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if "locked" not in str(error) or time.monotonic() > deadline_seconds:
                 raise
             time.sleep(0.05)
 
@@ -393,8 +402,8 @@ def _now() -> str:
 
 @cache
 def _versions() -> str:
-    versions = {"gramme": __version__, "python": platform.python_version()}
+    package_versions = {"gramme": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return dumps(versions, sort_keys=True)
+            package_versions[name] = metadata.version(name)
+    return dumps(package_versions, sort_keys=True)

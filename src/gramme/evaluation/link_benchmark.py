@@ -43,16 +43,23 @@ class LinkSplit:
 
 def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterator[LinkSplit]:
     """The splits of a layer; the same for the same realisation, whatever is asked of them."""
-    number = list(graph.layers).index(layer)
-    edges = edge_layer(graph, layer)
-    known = edges.to_scipy()
-    held_out = rounds(graph, layer, np.random.default_rng([realisation, number, 1]))
-    for fold, one in enumerate(held_out):
-        random = np.random.default_rng([realisation, number, 2, fold])
-        matched = unlinked_pairs(
-            known, len(one.linked), random, directed=edges.directed, degree_matched=True, present=edges.present
+    layer_number = list(graph.layers).index(layer)
+    held_layer = edge_layer(graph, layer)
+    known_edges = held_layer.to_scipy()
+    held_out = rounds(graph, layer, np.random.default_rng([realisation, layer_number, 1]))
+    for fold, edge_round in enumerate(held_out):
+        random = np.random.default_rng([realisation, layer_number, 2, fold])
+        matched_pairs = unlinked_pairs(
+            known_edges,
+            len(edge_round.linked),
+            random,
+            directed=held_layer.directed,
+            degree_matched=True,
+            present=held_layer.present,
         )
-        yield LinkSplit(one.graph, fold, one.linked, {"uniform": one.unlinked, "degree-matched": matched})
+        yield LinkSplit(
+            edge_round.graph, fold, edge_round.linked, {"uniform": edge_round.unlinked, "degree-matched": matched_pairs}
+        )
 
 
 def layers_with_links(graph: MultilayerGraph) -> list[str]:
@@ -76,33 +83,37 @@ class LinkSpec(TaskSpec):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        where = proper_text(self.dataset), self.checksum, proper_text(self.layer)
-        return (*where, self.method.name, self.realisation, self.fold)
+        layer_key = proper_text(self.dataset), self.checksum, proper_text(self.layer)
+        return (*layer_key, self.method.name, self.realisation, self.fold)
 
     def scored(self, graph: MultilayerGraph) -> list[dict[str, Any]]:
         """The scores on a split, against each kind of unlinked pairs."""
         split = next(islice(link_splits(graph, self.layer, self.realisation), self.fold, None))
-        parts = [split.linked, *(split.unlinked[kind] for kind in NEGATIVES)]
-        began = time.process_time()
-        scores = self.method.score(split.graph, self.layer, np.concatenate(parts), self.realisation)
-        seconds = time.process_time() - began
-        linked, *others = np.split(scores, np.cumsum([len(part) for part in parts])[:-1])
-        found = []
-        for where, unlinked in zip(self.row_keys, others, strict=True):
-            both = np.concatenate([linked, unlinked])
-            truth = np.repeat([True, False], [len(linked), len(unlinked)])
-            row = where | {
-                "roc_auc": roc_auc(truth, both),
-                "average_precision": float(average_precision_score(truth, both)),
-                "hits_at_20": hits_at(linked, unlinked),
-                "linked": len(linked),
-                "unlinked": len(unlinked),
-                "cpu_seconds": seconds,
+        pair_lists = [split.linked, *(split.unlinked[kind] for kind in NEGATIVES)]
+        start_seconds = time.process_time()
+        pair_scores = self.method.score(split.graph, self.layer, np.concatenate(pair_lists), self.realisation)
+        cpu_seconds = time.process_time() - start_seconds
+        linked_scores, *unlinked_scores = np.split(
+            pair_scores, np.cumsum([len(pair_list) for pair_list in pair_lists])[:-1]
+        )
+        score_rows = []
+        for row_key, unlinked_part in zip(self.row_keys, unlinked_scores, strict=True):
+            all_scores = np.concatenate([linked_scores, unlinked_part])
+            is_linked = np.repeat([True, False], [len(linked_scores), len(unlinked_part)])
+            score_row = row_key | {
+                "roc_auc": roc_auc(is_linked, all_scores),
+                "average_precision": float(average_precision_score(is_linked, all_scores)),
+                "hits_at_20": hits_at(linked_scores, unlinked_part),
+                "linked": len(linked_scores),
+                "unlinked": len(unlinked_part),
+                "cpu_seconds": cpu_seconds,
             }
-            if self.method.probabilities and where["negatives"] == "uniform":
-                row["calibration_bins"] = json.dumps(np.round(calibration_bins(truth, both), 6).tolist())
-            found.append(row)
-        return found
+            if self.method.probabilities and row_key["negatives"] == "uniform":
+                score_row["calibration_bins"] = json.dumps(
+                    np.round(calibration_bins(is_linked, all_scores), 6).tolist()
+                )
+            score_rows.append(score_row)
+        return score_rows
 
 
 def hits_at(linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = 20) -> float:
@@ -133,43 +144,48 @@ def summarise_links(rows: pd.DataFrame, *, metric: str = "roc_auc") -> pd.DataFr
     ``p_value`` come from the corrected resampled t-test of ``metric`` on the same splits, with Holm's correction:
     better than every other method; not told from the highest mean; p-value against that.
     """
-    done = rows[rows["status"] == "done"]
-    keys = ["dataset", "negatives", "method", "layer"]
-    grouped = done.groupby(keys, sort=False)
-    table = pd.DataFrame(
+    done_rows = rows[rows["status"] == "done"]
+    key_columns = ["dataset", "negatives", "method", "layer"]
+    grouped_rows = done_rows.groupby(key_columns, sort=False)
+    layer_table = pd.DataFrame(
         {
-            "splits": grouped.size(),
-            "roc_auc": 100 * grouped["roc_auc"].mean(),
-            "roc_auc_ci95": grouped["roc_auc"].agg(lambda some: mean_interval(100 * some)[2]),
-            "average_precision": 100 * grouped["average_precision"].mean(),
-            "hits_at_20": 100 * grouped["hits_at_20"].mean(),
-            "calibration_error": grouped["calibration_bins"].agg(_pooled_error),
-            "cpu_seconds": grouped["cpu_seconds"].mean(),
+            "splits": grouped_rows.size(),
+            "roc_auc": 100 * grouped_rows["roc_auc"].mean(),
+            "roc_auc_ci95": grouped_rows["roc_auc"].agg(lambda some: mean_interval(100 * some)[2]),
+            "average_precision": 100 * grouped_rows["average_precision"].mean(),
+            "hits_at_20": 100 * grouped_rows["hits_at_20"].mean(),
+            "calibration_error": grouped_rows["calibration_bins"].agg(_pooled_error),
+            "cpu_seconds": grouped_rows["cpu_seconds"].mean(),
         }
     ).reset_index()
-    failed = rows[rows["status"] != "done"].groupby(keys).size().rename("failed")
-    table = table.merge(failed.reset_index(), on=keys, how="outer").fillna({"failed": 0, "splits": 0})
-    means = table.groupby(keys[:3], sort=False).mean(numeric_only=True).reset_index()
-    means["layer"], means["roc_auc_ci95"] = MEAN, np.nan
-    both = pd.concat([table, means], ignore_index=True)
-    judged_methods = _verdicts(done, metric)
-    unknown = {"best": False, "level_with_best": False, "p_value": np.nan}
-    judged = [judged_methods.get(tuple(place), unknown) for place in both[keys].itertuples(index=False, name=None)]
-    both = both.join(pd.DataFrame(judged, columns=list(unknown)))
-    both["is_mean"] = both["layer"] == MEAN
-    ordered = both.sort_values(
+    failed_counts = rows[rows["status"] != "done"].groupby(key_columns).size().rename("failed")
+    layer_table = layer_table.merge(failed_counts.reset_index(), on=key_columns, how="outer").fillna(
+        {"failed": 0, "splits": 0}
+    )
+    mean_rows = layer_table.groupby(key_columns[:3], sort=False).mean(numeric_only=True).reset_index()
+    mean_rows["layer"], mean_rows["roc_auc_ci95"] = MEAN, np.nan
+    all_rows = pd.concat([layer_table, mean_rows], ignore_index=True)
+    judged_methods = _verdicts(done_rows, metric)
+    no_verdict = {"best": False, "level_with_best": False, "p_value": np.nan}
+    verdict_rows = [
+        judged_methods.get(tuple(cell_key), no_verdict)
+        for cell_key in all_rows[key_columns].itertuples(index=False, name=None)
+    ]
+    all_rows = all_rows.join(pd.DataFrame(verdict_rows, columns=list(no_verdict)))
+    all_rows["is_mean"] = all_rows["layer"] == MEAN
+    ordered_rows = all_rows.sort_values(
         ["dataset", "negatives", "is_mean", "layer", metric], ascending=[True, False, True, True, False], kind="stable"
     )
-    return ordered.drop(columns="is_mean").reset_index(drop=True)
+    return ordered_rows.drop(columns="is_mean").reset_index(drop=True)
 
 
 def rank_link_methods(rows: pd.DataFrame, negatives: str) -> Ranking:
     """Average ranks over the layers of all datasets, by mean ROC-AUC against one kind of unlinked pairs."""
-    done = rows[(rows["status"] == "done") & (rows["negatives"] == negatives)]
-    table = done.pivot_table(index=["dataset", "layer"], columns="method", values="roc_auc").dropna()
-    if len(table) < 2 or table.shape[1] < 2:
+    done_rows = rows[(rows["status"] == "done") & (rows["negatives"] == negatives)]
+    score_table = done_rows.pivot_table(index=["dataset", "layer"], columns="method", values="roc_auc").dropna()
+    if len(score_table) < 2 or score_table.shape[1] < 2:
         raise DataError("ranks need at least 2 methods on at least 2 layers that all of them have been run on")
-    return average_ranks(table.to_numpy(), [str(name) for name in table.columns])
+    return average_ranks(score_table.to_numpy(), [str(name) for name in score_table.columns])
 
 
 def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -178,25 +194,25 @@ def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str
     def test(one: pd.Series, other: pd.Series) -> tuple[float, float]:
         return corrected_t_test(one - other, TEST_TO_TRAIN) if len(one) >= MIN_SPLITS else (math.nan, math.nan)
 
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
-    split = ["realisation", "fold"]
-    for (dataset, kind), group in done.groupby(["dataset", "negatives"], sort=False):
-        by_layer = group.pivot_table(index=["layer", *split], columns="method", values=metric)
-        places = dict(iter(by_layer.groupby(level="layer")))
+    all_verdicts: dict[tuple[str, ...], dict[str, Any]] = {}
+    split_columns = ["realisation", "fold"]
+    for (dataset, kind), cell_rows in done.groupby(["dataset", "negatives"], sort=False):
+        by_layer = cell_rows.pivot_table(index=["layer", *split_columns], columns="method", values=metric)
+        layer_scores = dict(iter(by_layer.groupby(level="layer")))
         # a split counts for the mean where all layers have it
-        in_all_layers = by_layer.groupby(level=split).size() == len(places)
-        means = by_layer.groupby(level=split).mean()[in_all_layers]
-        for layer, scores in (places | {MEAN: means}).items():
-            if len(scores) and scores.shape[1] > 1:
-                for method, verdict in verdicts(scores, test).items():
-                    found[str(dataset), str(kind), str(method), str(layer)] = verdict
-    return found
+        in_all_layers = by_layer.groupby(level=split_columns).size() == len(layer_scores)
+        mean_scores = by_layer.groupby(level=split_columns).mean()[in_all_layers]
+        for layer, method_scores in (layer_scores | {MEAN: mean_scores}).items():
+            if len(method_scores) and method_scores.shape[1] > 1:
+                for method, verdict in verdicts(method_scores, test).items():
+                    all_verdicts[str(dataset), str(kind), str(method), str(layer)] = verdict
+    return all_verdicts
 
 
 def _pooled_error(texts: pd.Series) -> float:
     """The calibration error in percent over the pairs of all splits together; NaN for scores that are none."""
-    bins = [np.array(json.loads(text)) for text in texts.dropna()]
-    return 100 * calibration_error(np.sum(bins, axis=0)) if bins else float("nan")
+    bin_counts = [np.array(json.loads(text)) for text in texts.dropna()]
+    return 100 * calibration_error(np.sum(bin_counts, axis=0)) if bin_counts else float("nan")
 
 
 def link_benchmark(
@@ -237,22 +253,22 @@ def link_benchmark(
     DataFrame
         The summary, see :func:`gramme.evaluation.link_benchmark.summarise_links`.
     """
-    chosen = [link_method(name) for name in dict.fromkeys(methods)]
+    chosen_methods = [link_method(name) for name in dict.fromkeys(methods)]
     check_repeats(repeats)
     if metric not in LINK_METRICS:
         raise DataError(f"there is no metric {metric!r} of links; {did_you_mean(metric, LINK_METRICS)}")
-    specs = [
-        LinkSpec(name, code, layer, method, realisation, fold)
+    run_specs = [
+        LinkSpec(name, graph_checksum, layer, method, realisation, fold)
         for name, graph in datasets.items()
-        for code in [checksum(graph)]
+        for graph_checksum in [checksum(graph)]
         for layer in layers_with_links(graph)
         for realisation in range(repeats)
         for fold in range(num_rounds(graph, layer))
-        for method in chosen
+        for method in chosen_methods
     ]
-    if not specs:
+    if not run_specs:
         raise DataError("no layer of the data has at least 2 edges, so no link can be held out")
-    table = recorded(specs, datasets, task="links", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
-    wanted = {spec.key[:2] for spec in specs}
-    mine = [key in wanted for key in zip(table["dataset"], table["checksum"], strict=True)]
-    return summarise_links(table[mine], metric=metric)
+    all_runs = recorded(run_specs, datasets, task="links", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
+    wanted_keys = {spec.key[:2] for spec in run_specs}
+    is_wanted = [key in wanted_keys for key in zip(all_runs["dataset"], all_runs["checksum"], strict=True)]
+    return summarise_links(all_runs[is_wanted], metric=metric)

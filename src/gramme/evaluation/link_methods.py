@@ -39,33 +39,33 @@ class LinkMethod:
 
 def _gramme_links(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
     model = GrammeLinks(random_state=seed).fit(graph)
-    named = np.column_stack([graph.nodes[pairs[:, 0]], graph.nodes[pairs[:, 1]]])
+    named_pairs = np.column_stack([graph.nodes[pairs[:, 0]], graph.nodes[pairs[:, 1]]])
     # splits have as many unlinked as linked pairs, which is what balanced scores are about
-    return model.balanced_scores(layer, named.tolist())
+    return model.balanced_scores(layer, named_pairs.tolist())
 
 
 def _cross_layer_logistic(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
     """Logistic regression on which other layers link a pair, common neighbours in each layer, and degrees."""
-    rows, linked = [], []
-    for one in rounds(graph, layer, np.random.default_rng([seed, 1])):
-        for part, answer in ((one.linked, True), (one.unlinked, False)):
-            rows.append(_simple_rows(one.graph, layer, part))
-            linked.append(np.full(len(part), answer))
-    line = Line.fitted(np.concatenate(rows), np.concatenate(linked), strength=1.0)
-    found: Floats = expit(line.log_odds(_simple_rows(graph, layer, pairs)))
-    return found
+    pair_rows, is_linked = [], []
+    for edge_round in rounds(graph, layer, np.random.default_rng([seed, 1])):
+        for round_pairs, pair_answer in ((edge_round.linked, True), (edge_round.unlinked, False)):
+            pair_rows.append(_simple_rows(edge_round.graph, layer, round_pairs))
+            is_linked.append(np.full(len(round_pairs), pair_answer))
+    scaled_logistic = Line.fitted(np.concatenate(pair_rows), np.concatenate(is_linked), strength=1.0)
+    link_probabilities: Floats = expit(scaled_logistic.log_odds(_simple_rows(graph, layer, pairs)))
+    return link_probabilities
 
 
 def _simple_rows(graph: MultilayerGraph, layer: str, pairs: Pairs) -> Floats:
-    columns = []
-    for name, one in graph.layers.items():
-        matrix = one.to_scipy()
+    evidence_columns = []
+    for name, graph_layer in graph.layers.items():
+        matrix = graph_layer.to_scipy()
         if name != layer:
-            columns.append(entries(matrix, pairs))
-        common = matrix[pairs[:, 0]].multiply(matrix[pairs[:, 1]]).sum(axis=1)
-        columns.append(np.log1p(np.asarray(common).ravel()))
-        columns.append(np.log1p(one.degrees()[pairs]).sum(axis=1))
-    return np.column_stack(columns)
+            evidence_columns.append(entries(matrix, pairs))
+        common_neighbours = matrix[pairs[:, 0]].multiply(matrix[pairs[:, 1]]).sum(axis=1)
+        evidence_columns.append(np.log1p(np.asarray(common_neighbours).ravel()))
+        evidence_columns.append(np.log1p(graph_layer.degrees()[pairs]).sum(axis=1))
+    return np.column_stack(evidence_columns)
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,16 @@ class _Ingredient:
     column: str
 
     def __call__(self, graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-        found: Floats = Evidence(graph, layer).of(pairs)[:, column_names().index(self.column)]
-        return -found if self.column == "attributes_far" else found
+        column_scores: Floats = Evidence(graph, layer).of(pairs)[:, column_names().index(self.column)]
+        return -column_scores if self.column == "attributes_far" else column_scores
 
 
 def training_pairs(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> tuple[Pairs, Pairs]:
     """The edges of a layer, and as many random pairs without one."""
     edges = graph.layers[layer].to_edges()
-    linked = np.column_stack([edges.source, edges.target]).astype(np.int64)
+    linked_pairs = np.column_stack([edges.source, edges.target]).astype(np.int64)
     directed, present = edges.directed, edges.present
-    return linked, unlinked_pairs(edges.to_scipy(), len(linked), random, directed=directed, present=present)
+    return linked_pairs, unlinked_pairs(edges.to_scipy(), len(linked_pairs), random, directed=directed, present=present)
 
 
 def node2vec_hadamard(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
@@ -98,13 +98,17 @@ def node2vec_hadamard(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: in
     from gramme.ops.kernels import Walks
 
     walks = Walks.of(list(graph.layers.values()), length=40, p=1.0, q=1.0, seed=seed)
-    rows = skip_gram(walks, dim=64, window=10, walks_per_node=20, epochs=2, negative=5, seed=seed).astype(np.float64)
+    node_vectors = skip_gram(walks, dim=64, window=10, walks_per_node=20, epochs=2, negative=5, seed=seed).astype(
+        np.float64
+    )
     linked, unlinked = training_pairs(graph, layer, np.random.default_rng([seed, 3]))
-    both = np.concatenate([linked, unlinked])
-    answers = np.arange(len(both)) < len(linked)
-    line = Line.fitted(rows[both[:, 0]] * rows[both[:, 1]], answers, strength=1.0)
-    found: Floats = expit(line.log_odds(rows[pairs[:, 0]] * rows[pairs[:, 1]]))
-    return found
+    all_pairs = np.concatenate([linked, unlinked])
+    is_linked = np.arange(len(all_pairs)) < len(linked)
+    scaled_logistic = Line.fitted(
+        node_vectors[all_pairs[:, 0]] * node_vectors[all_pairs[:, 1]], is_linked, strength=1.0
+    )
+    link_probabilities: Floats = expit(scaled_logistic.log_odds(node_vectors[pairs[:, 0]] * node_vectors[pairs[:, 1]]))
+    return link_probabilities
 
 
 @dataclass(frozen=True)
@@ -126,26 +130,28 @@ class GraphAutoencoder:
         import_extra("torch_geometric", "torch-geometric", "a graph autoencoder")
         from torch_geometric import nn as pyg
 
-        total = sp.csr_array((graph.num_nodes, graph.num_nodes))
-        for one in graph.layers.values():
-            total = total + one.to_scipy() + one.to_scipy().T
-        coo = sp.coo_array(total)
-        edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+        joined_matrix = sp.csr_array((graph.num_nodes, graph.num_nodes))
+        for graph_layer in graph.layers.values():
+            joined_matrix = joined_matrix + graph_layer.to_scipy() + graph_layer.to_scipy().T
+        joined_coo = sp.coo_array(joined_matrix)
+        edge_index = torch.from_numpy(np.stack([joined_coo.row, joined_coo.col]).astype(np.int64))
         random = np.random.default_rng([seed, 3])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = pyg.GAE(_Encoder(graph.num_nodes, getattr(pyg, self.convolution)))
             optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
             for _ in range(200):
-                linked, unlinked = (torch.from_numpy(some.T.copy()) for some in training_pairs(graph, layer, random))
+                linked, unlinked = (
+                    torch.from_numpy(pair_list.T.copy()) for pair_list in training_pairs(graph, layer, random)
+                )
                 optimiser.zero_grad()
-                model.recon_loss(model.encode(edges), linked, unlinked).backward()
+                model.recon_loss(model.encode(edge_index), linked, unlinked).backward()
                 optimiser.step()
             model.eval()
             with torch.no_grad():
-                rows = model.encode(edges)
-                scores: Tensor = model.decoder(rows, torch.from_numpy(pairs.T.copy()), sigmoid=False)
-        return scores.double().numpy()
+                node_vectors = model.encode(edge_index)
+                pair_scores: Tensor = model.decoder(node_vectors, torch.from_numpy(pairs.T.copy()), sigmoid=False)
+        return pair_scores.double().numpy()
 
 
 class _Encoder(nn.Module):
@@ -157,8 +163,8 @@ class _Encoder(nn.Module):
         self.first, self.last = convolution(64, 64), convolution(64, 32)
 
     def forward(self, edges: Tensor) -> Tensor:
-        hidden: Tensor = self.last(torch.relu(self.first(self.inputs.weight, edges)), edges)
-        return hidden
+        hidden_rows: Tensor = self.last(torch.relu(self.first(self.inputs.weight, edges)), edges)
+        return hidden_rows
 
 
 LINK_METHODS: dict[str, LinkMethod] = {

@@ -42,19 +42,19 @@ def score(
     >>> round(scores.accuracy, 3), round(scores.macro_f1, 3)
     (0.667, 0.556)
     """
-    number = {label: code for code, label in enumerate(classes)}
-    codes = np.array([number.setdefault(label, len(number)) for label in truth], dtype=np.int64)
+    class_codes = {label: class_code for class_code, label in enumerate(classes)}
+    true_codes = np.array([class_codes.setdefault(label, len(class_codes)) for label in truth], dtype=np.int64)
     probabilities = np.asarray(probabilities, dtype=np.float64)
-    guess = probabilities.argmax(axis=1)
-    right = guess == codes
-    seen = codes < len(classes)
-    chance = np.full(codes.size, MIN_PROBABILITY)
-    chance[seen] = probabilities[np.flatnonzero(seen), codes[seen]]
+    predicted_codes = probabilities.argmax(axis=1)
+    is_right = predicted_codes == true_codes
+    is_known_class = true_codes < len(classes)
+    true_probabilities = np.full(true_codes.size, MIN_PROBABILITY)
+    true_probabilities[is_known_class] = probabilities[np.flatnonzero(is_known_class), true_codes[is_known_class]]
     return Scores(
-        accuracy=float(right.mean()),
-        macro_f1=float(f1_score(codes, guess, average="macro", zero_division=0)),
-        log_loss=float(-np.log(np.clip(chance, MIN_PROBABILITY, 1)).mean()),
-        calibration_error=calibration_error(probabilities.max(axis=1), right),
+        accuracy=float(is_right.mean()),
+        macro_f1=float(f1_score(true_codes, predicted_codes, average="macro", zero_division=0)),
+        log_loss=float(-np.log(np.clip(true_probabilities, MIN_PROBABILITY, 1)).mean()),
+        calibration_error=calibration_error(probabilities.max(axis=1), is_right),
     )
 
 
@@ -69,9 +69,9 @@ def calibration_error(
     >>> calibration_error(np.array([0.8, 0.8, 0.8, 0.8]), np.array([True, True, True, False]))
     0.05...
     """
-    place = np.clip((np.asarray(confidence) * bins).astype(np.int64), 0, bins - 1)
-    gaps = np.bincount(place, weights=confidence - right, minlength=bins)
-    return float(np.abs(gaps).sum() / right.size)
+    bin_numbers = np.clip((np.asarray(confidence) * bins).astype(np.int64), 0, bins - 1)
+    bin_gaps = np.bincount(bin_numbers, weights=confidence - right, minlength=bins)
+    return float(np.abs(bin_gaps).sum() / right.size)
 
 
 def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
@@ -86,13 +86,19 @@ def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[
     if total <= 0:
         return 0.0, 1.0
     z = float(norm.ppf(0.5 + level / 2))
-    share = min(max(right / total, 0.0), 1.0)
-    centre = share + z * z / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    low, high = (centre - spread) / scale, (centre + spread) / scale
+    share_right = min(max(right / total, 0.0), 1.0)
+    interval_centre = share_right + z * z / (2 * total)
+    half_width = z * math.sqrt(share_right * (1 - share_right) / total + z * z / (4 * total * total))
+    shrinkage_scale = 1 + z * z / total
+    lower_bound, upper_bound = (
+        (interval_centre - half_width) / shrinkage_scale,
+        (interval_centre + half_width) / shrinkage_scale,
+    )
     # where all or none are right, the bound is exact but for rounding
-    return (max(0.0, low) if share > 1e-12 else 0.0, min(1.0, high) if share < 1 - 1e-12 else 1.0)
+    return (
+        max(0.0, lower_bound) if share_right > 1e-12 else 0.0,
+        min(1.0, upper_bound) if share_right < 1 - 1e-12 else 1.0,
+    )
 
 
 def exact_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
@@ -107,10 +113,10 @@ def exact_interval(right: float, total: float, level: float = 0.95) -> tuple[flo
     """
     if total <= 0:
         return 0.0, 1.0
-    tail, wrong = (1 - level) / 2, total - right
-    low = float(beta.ppf(tail, right, wrong + 1)) if right > 1e-9 else 0.0
-    high = float(beta.ppf(1 - tail, right + 1, wrong)) if wrong > 1e-9 else 1.0
-    return low, high
+    tail_probability, num_wrong = (1 - level) / 2, total - right
+    lower_bound = float(beta.ppf(tail_probability, right, num_wrong + 1)) if right > 1e-9 else 0.0
+    upper_bound = float(beta.ppf(1 - tail_probability, right + 1, num_wrong)) if num_wrong > 1e-9 else 1.0
+    return lower_bound, upper_bound
 
 
 UNEQUAL_CLASS_RATIO = 2.0
@@ -129,16 +135,18 @@ class Recall:
     @classmethod
     def of(cls, classes: list[Any], confusion: NDArray[np.int64], worth: float = 1.0) -> Recall:
         """From how often each class (row) was predicted as each (column)."""
-        sizes = confusion.sum(axis=1)
-        there = np.flatnonzero(sizes)
-        found = np.diag(confusion)[there]
-        return cls([classes[place] for place in there], sizes[there], found, worth)
+        class_sizes = confusion.sum(axis=1)
+        present_classes = np.flatnonzero(class_sizes)
+        num_found = np.diag(confusion)[present_classes]
+        return cls(
+            [classes[class_code] for class_code in present_classes], class_sizes[present_classes], num_found, worth
+        )
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """The recall of each class."""
-        shares: NDArray[np.float64] = self.found / self.sizes
-        return shares
+        recall_shares: NDArray[np.float64] = self.found / self.sizes
+        return recall_shares
 
     @property
     def unequal(self) -> bool:
@@ -157,18 +165,20 @@ class Recall:
         The recalls' distances to their bounds add up in squares (the method of variance estimates recovery), which is
         sensible also for a recall of 0 or 1.
         """
-        pairs = zip(self.worth * self.found, self.worth * self.sizes, strict=True)
-        bounds = np.array([accuracy_interval(float(one), float(of)) for one, of in pairs])
-        count, mean = len(self.classes), self.balanced_accuracy
-        low = mean - math.sqrt(float(((self.shares - bounds[:, 0]) ** 2).sum())) / count
-        high = mean + math.sqrt(float(((bounds[:, 1] - self.shares) ** 2).sum())) / count
-        return max(0.0, low), min(1.0, high)
+        found_and_size = zip(self.worth * self.found, self.worth * self.sizes, strict=True)
+        recall_bounds = np.array(
+            [accuracy_interval(float(num_found), float(class_size)) for num_found, class_size in found_and_size]
+        )
+        num_classes, mean_recall = len(self.classes), self.balanced_accuracy
+        lower_bound = mean_recall - math.sqrt(float(((self.shares - recall_bounds[:, 0]) ** 2).sum())) / num_classes
+        upper_bound = mean_recall + math.sqrt(float(((recall_bounds[:, 1] - self.shares) ** 2).sum())) / num_classes
+        return max(0.0, lower_bound), min(1.0, upper_bound)
 
     @property
     def guess(self) -> tuple[Any, float]:
         """The most common class, and the accuracy of always saying it."""
-        place = int(self.sizes.argmax())
-        return self.classes[place], float(self.sizes[place] / self.sizes.sum())
+        largest_class = int(self.sizes.argmax())
+        return self.classes[largest_class], float(self.sizes[largest_class] / self.sizes.sum())
 
     def verdict(self, accuracy: float, interval: tuple[float, float]) -> str:
         """Whether the model beats always saying the most common class: "better", "unclear" or "no better".
@@ -179,18 +189,20 @@ class Recall:
         >>> one.balanced_accuracy, one.verdict(0.98, (0.957, 0.991))
         (0.5, 'no better')
         """
-        blind = self.guess[1]
+        guess_accuracy = self.guess[1]
         if self.unequal:
-            accuracy, interval, blind = (self.balanced_accuracy, self.balanced_interval, 1 / len(self.classes))
-        if accuracy <= blind + 1e-9:
+            accuracy, interval, guess_accuracy = (self.balanced_accuracy, self.balanced_interval, 1 / len(self.classes))
+        if accuracy <= guess_accuracy + 1e-9:
             return "no better"
-        return "unclear" if interval[0] <= blind else "better"
+        return "unclear" if interval[0] <= guess_accuracy else "better"
 
     def record(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
-            str(label): {"nodes": int(of), "found": int(one), "recall": float(share)}
-            for label, of, one, share in zip(self.classes, self.sizes, self.found, self.shares, strict=True)
+            str(label): {"nodes": int(class_size), "found": int(num_found), "recall": float(recall_share)}
+            for label, class_size, num_found, recall_share in zip(
+                self.classes, self.sizes, self.found, self.shares, strict=True
+            )
         }
 
 
@@ -217,16 +229,18 @@ def label_doubts(labels: Sequence[Any], classes: Sequence[Any], shares: NDArray[
     >>> found.thresholds.round(2), found.doubtful
     (array([0.54, 0.9 ]), array([False, False, False, False,  True]))
     """
-    number = {label: place for place, label in enumerate(classes)}
-    own = np.array([number.get(label, -1) for label in labels], dtype=np.int64)
-    rows = np.arange(own.size)
-    thresholds = np.full(len(number), np.nan)
-    for place in np.unique(own[own >= 0]).tolist():
-        mine = own == place
-        thresholds[place] = float(shares[mine, place].mean(dtype=np.float64))
-    if not own.size:
+    class_codes = {label: place for place, label in enumerate(classes)}
+    own_codes = np.array([class_codes.get(label, -1) for label in labels], dtype=np.int64)
+    row_numbers = np.arange(own_codes.size)
+    thresholds = np.full(len(class_codes), np.nan)
+    for class_code in np.unique(own_codes[own_codes >= 0]).tolist():
+        is_class = own_codes == class_code
+        thresholds[class_code] = float(shares[is_class, class_code].mean(dtype=np.float64))
+    if not own_codes.size:
         return LabelDoubts(thresholds, np.zeros(0, dtype=bool))
-    predicted = shares.argmax(axis=1)
-    bar = np.where(np.isnan(thresholds), np.inf, thresholds)[predicted]
-    doubtful: NDArray[np.bool_] = (predicted != own) & (shares[rows, predicted] >= bar)
-    return LabelDoubts(thresholds, doubtful)
+    predicted_codes = shares.argmax(axis=1)
+    doubt_thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)[predicted_codes]
+    is_doubtful: NDArray[np.bool_] = (predicted_codes != own_codes) & (
+        shares[row_numbers, predicted_codes] >= doubt_thresholds
+    )
+    return LabelDoubts(thresholds, is_doubtful)

@@ -49,27 +49,27 @@ def measured() -> Iterator[Cost]:
     >>> cost.cpu_seconds > 0, cost.peak_memory > 1_000_000
     (True, True)
     """
-    cost = Cost()
-    threads = torch.get_num_threads()
+    run_cost = Cost()
+    torch_threads = torch.get_num_threads()
     with contextlib.suppress(OSError):  # where the system cannot, an earlier peak of the process counts too
         Path("/proc/self/clear_refs").write_text("5")
     torch.set_num_threads(1)
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall_start, cpu_start = time.perf_counter(), time.process_time()
     try:
         with thread_pools().limit(limits=1):
-            yield cost
+            yield run_cost
     finally:
-        cost.cpu_seconds = time.process_time() - cpu
-        cost.wall_seconds = time.perf_counter() - wall
-        cost.peak_memory = _peak()
-        torch.set_num_threads(threads)
+        run_cost.cpu_seconds = time.process_time() - cpu_start
+        run_cost.wall_seconds = time.perf_counter() - wall_start
+        run_cost.peak_memory = _peak()
+        torch.set_num_threads(torch_threads)
 
 
 def _peak() -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+        for status_line in Path("/proc/self/status").read_text().splitlines():
+            if status_line.startswith("VmHWM:"):
+                return int(status_line.split()[1]) * 1024
     usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(usage if sys.platform == "darwin" else usage * 1024)
 
@@ -109,8 +109,8 @@ class RunSpec:
     @property
     def key(self) -> tuple[str, str, str, str, float, int]:
         """What tells this run from all others, in text that a ledger can hold."""
-        where = proper_text(self.dataset), self.dataset_checksum
-        return *where, self.method, self.settings_hash, float(self.percent), self.realisation
+        dataset_key = proper_text(self.dataset), self.dataset_checksum
+        return *dataset_key, self.method, self.settings_hash, float(self.percent), self.realisation
 
     def run(self, graph: MultilayerGraph) -> RunResult:
         """Do the run; if the method fails, the failure is the result, not an error here."""
@@ -142,13 +142,13 @@ class RunResult:
     def rows(self) -> list[dict[str, Any]]:
         """The one row of a ledger."""
         spec = self.spec
-        names = ("dataset", "dataset_checksum", "method", "settings_hash", "train_percent", "realisation")
-        plain = ("status", "error", "traceback", "metric_value", "peak_accuracy", "train_nodes", "test_nodes")
-        row = dict(zip(names, spec.key, strict=True))
-        row |= {name: getattr(self, name) for name in (*plain, "classes", "missed_classes")}
-        row |= (vars(self.scores) if self.scores else {}) | vars(self.cost)
-        row |= {"settings": spec.settings, "changed": spec.changed, "protocol": PROTOCOL}
-        return [row | {"metric": spec.metric and metric_name(spec.metric)}]
+        key_columns = ("dataset", "dataset_checksum", "method", "settings_hash", "train_percent", "realisation")
+        plain_columns = ("status", "error", "traceback", "metric_value", "peak_accuracy", "train_nodes", "test_nodes")
+        ledger_row = dict(zip(key_columns, spec.key, strict=True))
+        ledger_row |= {name: getattr(self, name) for name in (*plain_columns, "classes", "missed_classes")}
+        ledger_row |= (vars(self.scores) if self.scores else {}) | vars(self.cost)
+        ledger_row |= {"settings": spec.settings, "changed": spec.changed, "protocol": PROTOCOL}
+        return [ledger_row | {"metric": spec.metric and metric_name(spec.metric)}]
 
 
 @dataclass(frozen=True)
@@ -166,28 +166,42 @@ def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
     labels = graph.labels
     assert labels is not None
     split = random_split(labels, spec.percent, spec.realisation) if spec.split is None else spec.split.of(labels)
-    known: dict[str, Any] = {
+    split_counts: dict[str, Any] = {
         "train_nodes": int(split.train.size),
         "test_nodes": int(split.test.size),
         "classes": len(split.classes),
         "missed_classes": int(split.missed),
     }
-    cost = Cost()
+    run_cost = Cost()
     try:
-        with measured() as cost:
+        with measured() as run_cost:
             prediction = fit_and_predict(spec, graph, split)
-        truth, probabilities = labels[split.test], prediction.probabilities[split.test]
-        scores = score(truth, probabilities, prediction.classes)
-        value = None if spec.metric is None else _own_metric(spec.metric, truth, probabilities, prediction.classes)
+        true_labels, test_probabilities = labels[split.test], prediction.probabilities[split.test]
+        test_scores = score(true_labels, test_probabilities, prediction.classes)
+        metric_value = (
+            None
+            if spec.metric is None
+            else _own_metric(spec.metric, true_labels, test_probabilities, prediction.classes)
+        )
     except Exception as error:
-        return RunResult(spec, "failed", error=error_text(error), traceback=trace_text(error), cost=cost, **known)
+        return RunResult(
+            spec, "failed", error=error_text(error), traceback=trace_text(error), cost=run_cost, **split_counts
+        )
     # as if the run were alone: an embedding that another run left on disk counts with what it had cost
-    cost.cpu_seconds += prediction.saved_seconds[0]
-    cost.wall_seconds += prediction.saved_seconds[1]
-    peak = prediction.peak_accuracy
-    if peak is not None:
-        peak = max(peak, scores.accuracy)
-    return RunResult(spec, "done", scores=scores, metric_value=value, peak_accuracy=peak, cost=cost, **known)
+    run_cost.cpu_seconds += prediction.saved_seconds[0]
+    run_cost.wall_seconds += prediction.saved_seconds[1]
+    peak_accuracy = prediction.peak_accuracy
+    if peak_accuracy is not None:
+        peak_accuracy = max(peak_accuracy, test_scores.accuracy)
+    return RunResult(
+        spec,
+        "done",
+        scores=test_scores,
+        metric_value=metric_value,
+        peak_accuracy=peak_accuracy,
+        cost=run_cost,
+        **split_counts,
+    )
 
 
 def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Prediction:
@@ -196,40 +210,43 @@ def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Pred
     The graph it gets has no labels. Where the method has epochs, the test labels are watched to know the peak; nothing
     in the training depends on them. A training set of a single class predicts that class for everybody.
     """
-    takes = spec.estimator().get_params()
-    chosen = dict(spec.parameters)
-    if "random_state" in takes:
-        chosen.setdefault("random_state", SHARED_SEED if spec.shares_embedding else spec.realisation)
-    if "progress" in takes:
-        chosen["progress"] = False
-    model = spec.estimator(**chosen)
+    known_parameters = spec.estimator().get_params()
+    chosen_parameters = dict(spec.parameters)
+    if "random_state" in known_parameters:
+        chosen_parameters.setdefault("random_state", SHARED_SEED if spec.shares_embedding else spec.realisation)
+    if "progress" in known_parameters:
+        chosen_parameters["progress"] = False
+    model = spec.estimator(**chosen_parameters)
     has_epochs = "monitor" in inspect.signature(model.fit).parameters
-    shown = {split.y[node] for node in split.train}
-    if len(shown) == 1:
-        right = [split.monitor[node] in shown for node in split.test]
-        everyone = np.ones((graph.num_nodes, 1))
-        return Prediction(everyone, list(shown), float(np.mean(right)) if has_epochs else None)
-    watch = {"monitor": split.monitor} if has_epochs else {}
+    training_classes = {split.y[node] for node in split.train}
+    if len(training_classes) == 1:
+        is_right = [split.monitor[node] in training_classes for node in split.test]
+        certain_probabilities = np.ones((graph.num_nodes, 1))
+        return Prediction(
+            certain_probabilities, list(training_classes), float(np.mean(is_right)) if has_epochs else None
+        )
+    monitor_argument = {"monitor": split.monitor} if has_epochs else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GrammeWarning)
-        model.fit(graph.replace(labels=None), split.y, **watch)
+        model.fit(graph.replace(labels=None), split.y, **monitor_argument)
     if getattr(model, "interrupted_", False):  # a training that Ctrl-C cut short must not pass for a whole one
         raise KeyboardInterrupt
     history = getattr(model, "history_", None)
-    peak = None
+    peak_accuracy = None
     if has_epochs and history is not None and "monitor_accuracy" in history:
-        peak = float(history["monitor_accuracy"].max())
-    saved = getattr(model, "saved_seconds_", (0.0, 0.0))
-    probabilities = np.asarray(model.predict_proba())
-    classes = _true_classes(np.asarray(model.classes_).tolist(), split.classes)
-    if probabilities.shape != (graph.num_nodes, len(classes)):
+        peak_accuracy = float(history["monitor_accuracy"].max())
+    saved_seconds = getattr(model, "saved_seconds_", (0.0, 0.0))
+    class_probabilities = np.asarray(model.predict_proba())
+    method_classes = _true_classes(np.asarray(model.classes_).tolist(), split.classes)
+    if class_probabilities.shape != (graph.num_nodes, len(method_classes)):
         raise DataError(
-            f"predict_proba() of {spec.method} has shape {probabilities.shape}, but there are {graph.num_nodes} nodes "
-            f"and {len(classes)} classes in classes_"
+            f"predict_proba() of {spec.method} has shape {class_probabilities.shape}, but there are "
+            f"{graph.num_nodes} nodes "
+            f"and {len(method_classes)} classes in classes_"
         )
-    if not np.isfinite(probabilities).all():
+    if not np.isfinite(class_probabilities).all():
         raise DataError(f"predict_proba() of {spec.method} has values that are not finite numbers")
-    return Prediction(probabilities, classes, peak, saved)
+    return Prediction(class_probabilities, method_classes, peak_accuracy, saved_seconds)
 
 
 def _true_classes(classes: list[Any], labels: list[Any]) -> list[Any]:
@@ -238,41 +255,46 @@ def _true_classes(classes: list[Any], labels: list[Any]) -> list[Any]:
     >>> _true_classes(["1", "2"], [1, 2, 3]), _true_classes([1.0, 2.0], ["1", "2"])
     ([1, 2], ['1', '2'])
     """
-    known = set(labels)
-    if set(classes) <= known:
+    known_classes = set(labels)
+    if set(classes) <= known_classes:
         return classes
-    meant = {str(label): label for label in labels}
-    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes]
-    mapped = [one if one in known else meant.get(str(other), one) for one, other in zip(classes, whole, strict=True)]
-    strange = [one for one in mapped if one not in known]
-    if strange or len(set(mapped)) < len(mapped) or len(meant) < len(known):
-        named = ", ".join(map(repr, (strange or classes)[:3]))
-        raise DataError(f"classes_ has {named}, but the labels of the graph are {', '.join(map(repr, labels[:5]))}")
-    return mapped
+    class_by_text = {str(label): label for label in labels}
+    whole_numbers = [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes]
+    mapped_classes = [
+        one if one in known_classes else class_by_text.get(str(other), one)
+        for one, other in zip(classes, whole_numbers, strict=True)
+    ]
+    strange_classes = [one for one in mapped_classes if one not in known_classes]
+    if strange_classes or len(set(mapped_classes)) < len(mapped_classes) or len(class_by_text) < len(known_classes):
+        named_classes = ", ".join(map(repr, (strange_classes or classes)[:3]))
+        raise DataError(
+            f"classes_ has {named_classes}, but the labels of the graph are {', '.join(map(repr, labels[:5]))}"
+        )
+    return mapped_classes
 
 
 def _own_metric(metric: Metric, truth: Any, probabilities: Any, classes: list[Any]) -> float:
-    labels = np.empty(len(classes), dtype=object)
-    labels[:] = classes
+    class_labels = np.empty(len(classes), dtype=object)
+    class_labels[:] = classes
     # as plain lists scikit-learn's metrics take numbers for numbers, not for objects
-    value = float(metric(list(truth), labels[probabilities.argmax(axis=1)].tolist()))
-    if not np.isfinite(value):
-        raise DataError(f"the metric {metric_name(metric)} is {value} here; a finite number is needed")
-    return value
+    metric_value = float(metric(list(truth), class_labels[probabilities.argmax(axis=1)].tolist()))
+    if not np.isfinite(metric_value):
+        raise DataError(f"the metric {metric_name(metric)} is {metric_value} here; a finite number is needed")
+    return metric_value
 
 
 def metric_name(metric: Metric) -> str:
     """The name under which a ledger keeps a metric of one's own."""
-    name = getattr(metric, "__name__", "<lambda>")
-    if not name.isidentifier():
+    function_name = getattr(metric, "__name__", "<lambda>")
+    if not function_name.isidentifier():
         raise DataError("a metric of your own needs a name; write it with def")
-    return str(name)
+    return str(function_name)
 
 
 def error_text(error: Exception) -> str:
     """An error's text; that of an unforeseen one begins with its kind."""
-    text = str(error)
-    return text if isinstance(error, GrammeError) else f"{type(error).__name__}: {text}"
+    message_text = str(error)
+    return message_text if isinstance(error, GrammeError) else f"{type(error).__name__}: {message_text}"
 
 
 def trace_text(error: Exception) -> str:

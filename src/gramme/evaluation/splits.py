@@ -58,18 +58,19 @@ def random_split(labels: NDArray[np.object_], percent: float, realisation: int) 
     (2, 2, 1)
     """
     check_percent(percent)
-    known = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
-    size = max(1, round(known.size * percent / 100))
-    if known.size - size < 1:
+    known_nodes = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
+    train_size = max(1, round(known_nodes.size * percent / 100))
+    if known_nodes.size - train_size < 1:
         raise DataError(
-            f"{percent:g} % of {known.size} labelled nodes leaves none to test on; more labels or a smaller percentage "
+            f"{percent:g} % of {known_nodes.size} labelled nodes leaves none to test on; more labels or a smaller "
+            "percentage "
             "are needed"
         )
-    order = known[np.random.default_rng(realisation).permutation(known.size)]
-    train, test = np.sort(order[:size]), np.sort(order[size:])
-    classes = sorted_labels(labels[known])
-    missed = len(classes) - len(set(labels[train]))
-    return Split(train, test, _only(labels, train), _only(labels, test), classes, missed)
+    shuffled_nodes = known_nodes[np.random.default_rng(realisation).permutation(known_nodes.size)]
+    train_nodes, test_nodes = np.sort(shuffled_nodes[:train_size]), np.sort(shuffled_nodes[train_size:])
+    classes = sorted_labels(labels[known_nodes])
+    num_missed = len(classes) - len(set(labels[train_nodes]))
+    return Split(train_nodes, test_nodes, _only(labels, train_nodes), _only(labels, test_nodes), classes, num_missed)
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ class GivenSplit:
     def of(self, labels: NDArray[np.object_]) -> Split:
         """With the labels, as :func:`random_split` returns it."""
         classes = sorted_labels([label for label in labels if label is not None])
-        missed = len(classes) - len(set(labels[self.train]))
-        return Split(self.train, self.test, _only(labels, self.train), _only(labels, self.test), classes, missed)
+        num_missed = len(classes) - len(set(labels[self.train]))
+        return Split(self.train, self.test, _only(labels, self.train), _only(labels, self.test), classes, num_missed)
 
 
 def given_splits(graph: MultilayerGraph, splits: Sequence[Any]) -> list[GivenSplit]:
@@ -97,28 +98,32 @@ def given_splits(graph: MultilayerGraph, splits: Sequence[Any]) -> list[GivenSpl
     >>> given_splits(graph, [(["x", "y"], ["z"])])[0].test.tolist()
     [2]
     """
-    pairs = [tuple(splits)] if len(splits) == 2 and all(isinstance(part, str) for part in splits) else list(splits)
-    if not pairs:
+    split_pairs = (
+        [tuple(splits)] if len(splits) == 2 and all(isinstance(part, str) for part in splits) else list(splits)
+    )
+    if not split_pairs:
         raise DataError("splits= has no split")
     labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
-    checked = []
-    for number, pair in enumerate(pairs, start=1):
+    checked_splits = []
+    for split_number, pair in enumerate(split_pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2:
-            raise DataError(f"split {number} must be a pair of training and test nodes, not {pair!r:.60}")
-        train, test = (
-            _split_part(graph, part, f"{kind} nodes of split {number}") for kind, part in zip(_PARTS, pair, strict=True)
+            raise DataError(f"split {split_number} must be a pair of training and test nodes, not {pair!r:.60}")
+        train_nodes, test_nodes = (
+            _split_part(graph, part, f"{kind} nodes of split {split_number}")
+            for kind, part in zip(_PARTS, pair, strict=True)
         )
-        for kind, part in zip(_PARTS, (train, test), strict=True):
-            bare = next((node for node in part.tolist() if labels[node] is None), None)
-            if bare is not None:
+        for part_kind, split_part in zip(_PARTS, (train_nodes, test_nodes), strict=True):
+            unlabelled_node = next((node for node in split_part.tolist() if labels[node] is None), None)
+            if unlabelled_node is not None:
                 raise DataError(
-                    f"split {number} has the node {graph.nodes[bare]!r} among its {kind} nodes: it has no label"
+                    f"split {split_number} has the node {graph.nodes[unlabelled_node]!r} among its {part_kind} "
+                    "nodes: it has no label"
                 )
-        both = np.intersect1d(train, test)
-        if both.size:
-            raise DataError(f"split {number} trains and tests on the same node, {graph.nodes[both[0]]!r}")
-        checked.append(GivenSplit(train, test))
-    return checked
+        shared_nodes = np.intersect1d(train_nodes, test_nodes)
+        if shared_nodes.size:
+            raise DataError(f"split {split_number} trains and tests on the same node, {graph.nodes[shared_nodes[0]]!r}")
+        checked_splits.append(GivenSplit(train_nodes, test_nodes))
+    return checked_splits
 
 
 _PARTS = ("training", "test")
@@ -128,30 +133,30 @@ def _split_part(graph: MultilayerGraph, part: Any, what: str) -> NDArray[np.int6
     """Sorted positions of the nodes that a part of a split names."""
     if isinstance(part, str):
         if part not in graph.masks:
-            known = f"it has {', '.join(graph.masks)}" if graph.masks else "it has none"
-            raise DataError(f"{what}: there is no mask {part!r} in the graph; {known}")
+            known_masks = f"it has {', '.join(graph.masks)}" if graph.masks else "it has none"
+            raise DataError(f"{what}: there is no mask {part!r} in the graph; {known_masks}")
         part = graph.masks[part]
-    array = np.asarray(part)
-    if array.dtype == bool:
-        if array.shape != (graph.num_nodes,):
-            raise DataError(f"{what}: a mask of shape {array.shape} is given for {graph.num_nodes} nodes")
-        places = np.flatnonzero(array)
-    elif isinstance(part, np.ndarray) and array.dtype.kind in "iu":
-        places = np.unique(array).astype(np.int64)
-        if places.size and not 0 <= places[0] <= places[-1] < graph.num_nodes:
+    part_array = np.asarray(part)
+    if part_array.dtype == bool:
+        if part_array.shape != (graph.num_nodes,):
+            raise DataError(f"{what}: a mask of shape {part_array.shape} is given for {graph.num_nodes} nodes")
+        node_positions = np.flatnonzero(part_array)
+    elif isinstance(part, np.ndarray) and part_array.dtype.kind in "iu":
+        node_positions = np.unique(part_array).astype(np.int64)
+        if node_positions.size and not 0 <= node_positions[0] <= node_positions[-1] < graph.num_nodes:
             raise DataError(f"{what}: positions must be from 0 to {graph.num_nodes - 1}")
     else:
-        names = list(part)
-        if not set(names) <= set(graph.nodes):  # a file has text where names may be numbers
+        node_names = list(part)
+        if not set(node_names) <= set(graph.nodes):  # a file has text where names may be numbers
             by_text = {str(name): name for name in graph.nodes}
-            names = [by_text.get(name, name) if isinstance(name, str) else name for name in names]
+            node_names = [by_text.get(name, name) if isinstance(name, str) else name for name in node_names]
         try:
-            places = np.unique(graph.positions(names))
+            node_positions = np.unique(graph.positions(node_names))
         except DataError as error:
             raise DataError(f"{what}: {error}") from error
-    if not places.size:
+    if not node_positions.size:
         raise DataError(f"there are no {what}")
-    return places
+    return node_positions
 
 
 def read_splits(path: Path) -> list[tuple[list[str], list[str]]]:
@@ -164,26 +169,31 @@ def read_splits(path: Path) -> list[tuple[list[str], list[str]]]:
         raise DataError(f"{path}: there is no such file of splits")
     if path.suffix.lower() == ".json":
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            return [([str(one) for one in split["train"]], [str(one) for one in split["test"]]) for split in content]
+            json_content = json.loads(path.read_text(encoding="utf-8"))
+            return [
+                ([str(node_name) for node_name in split["train"]], [str(node_name) for node_name in split["test"]])
+                for split in json_content
+            ]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(f'{path} is no list of {{"train": [...], "test": [...]}}: {error!r:.200}') from error
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        split_table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (ValueError, OSError) as error:  # pandas' own errors are ValueErrors
         raise DataError(f"{path} cannot be read as CSV: {error}") from error
-    if table.shape[1] < 2:
+    if split_table.shape[1] < 2:
         raise DataError(
             f"{path} needs a column with the nodes' names and one for each split, with train and test in it"
         )
-    names = table.iloc[:, 0]
-    twice = names[names.duplicated()]
-    if len(twice):
-        raise DataError(f"{path}, line {twice.index[0] + 2}: the node {twice.iloc[0]!r} is there twice")
+    node_names = split_table.iloc[:, 0]
+    repeated_names = node_names[node_names.duplicated()]
+    if len(repeated_names):
+        raise DataError(
+            f"{path}, line {repeated_names.index[0] + 2}: the node {repeated_names.iloc[0]!r} is there twice"
+        )
     splits = []
-    for column in table.columns[1:]:
-        words = table[column].str.strip().str.lower()
-        splits.append((names[words == "train"].tolist(), names[words == "test"].tolist()))
+    for column in split_table.columns[1:]:
+        cell_words = split_table[column].str.strip().str.lower()
+        splits.append((node_names[cell_words == "train"].tolist(), node_names[cell_words == "test"].tolist()))
         if not (splits[-1][0] and splits[-1][1]):
             raise DataError(f"{path}: the column {column!r} needs nodes that say train and nodes that say test")
     return splits
@@ -196,9 +206,9 @@ def check_percent(percent: float) -> None:
 
 
 def _only(labels: NDArray[np.object_], nodes: NDArray[np.int64]) -> NDArray[np.object_]:
-    chosen = np.full(labels.size, None, dtype=object)
-    chosen[nodes] = labels[nodes]
-    return chosen
+    chosen_labels = np.full(labels.size, None, dtype=object)
+    chosen_labels[nodes] = labels[nodes]
+    return chosen_labels
 
 
 @dataclass(frozen=True)
@@ -221,10 +231,10 @@ class Holdout:
 
     def accuracy(self, predicted: NDArray[Any]) -> tuple[float, tuple[float, float]]:
         """Accuracy on the nodes set aside, and its 95 % interval."""
-        pairs = zip(self.labels[self.held_out], predicted[self.held_out].tolist(), strict=True)
-        right = sum(known == guess for known, guess in pairs)
-        total = self.held_out.size
-        return right / total, accuracy_interval(right, total)
+        label_pairs = zip(self.labels[self.held_out], predicted[self.held_out].tolist(), strict=True)
+        num_right = sum(known_label == predicted_label for known_label, predicted_label in label_pairs)
+        num_held_out = self.held_out.size
+        return num_right / num_held_out, accuracy_interval(num_right, num_held_out)
 
 
 def hold_out(labels: NDArray[np.object_], share: float, random_state: int, nodes: pd.Index | None = None) -> Holdout:
@@ -238,16 +248,17 @@ def hold_out(labels: NDArray[np.object_], share: float, random_state: int, nodes
     """
     if not 0 < share < 1:
         raise DataError(f"the share to set aside must be between 0 and 1, not {share!r}")
-    known = labelled_places(labels, nodes)
-    count = round(share * known.size)
-    if count < 1 or known.size - count < 2:
+    known_nodes = labelled_places(labels, nodes)
+    num_aside = round(share * known_nodes.size)
+    if num_aside < 1 or known_nodes.size - num_aside < 2:
         raise DataError(
-            f"of {known.size} labelled nodes, setting aside {share:.0%} leaves too few to learn from or to test on"
+            f"of {known_nodes.size} labelled nodes, setting aside {share:.0%} leaves too few to learn from or to "
+            "test on"
         )
-    aside = np.sort(np.random.default_rng(random_state).permutation(known)[:count])
-    train = labels.copy()
-    train[aside] = None
-    return Holdout(train, aside, labels)
+    nodes_aside = np.sort(np.random.default_rng(random_state).permutation(known_nodes)[:num_aside])
+    train_labels = labels.copy()
+    train_labels[nodes_aside] = None
+    return Holdout(train_labels, nodes_aside, labels)
 
 
 def labelled_places(labels: NDArray[np.object_], nodes: pd.Index | None = None) -> NDArray[np.int64]:
@@ -256,8 +267,8 @@ def labelled_places(labels: NDArray[np.object_], nodes: pd.Index | None = None) 
     >>> labelled_places(np.array(["x", None, "y"], dtype=object), pd.Index(["c", "b", "a"])).tolist()
     [2, 0]
     """
-    places = None if nodes is None else sorted_places(nodes)
-    if places is None:
-        places = np.arange(labels.size)
-    known: NDArray[np.int64] = places[[label is not None for label in labels[places]]]
-    return known
+    node_positions = None if nodes is None else sorted_places(nodes)
+    if node_positions is None:
+        node_positions = np.arange(labels.size)
+    labelled_nodes: NDArray[np.int64] = node_positions[[label is not None for label in labels[node_positions]]]
+    return labelled_nodes

@@ -20,12 +20,14 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float,
     >>> [round(number, 3) for number in mean_interval([80.0, 82.0, 84.0])]
     [82.0, 2.0, 4.968]
     """
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.size < 2:
-        return float(numbers.mean()) if numbers.size else math.nan, math.nan, math.nan
-    spread = float(numbers.std(ddof=1))
-    reach = float(stats.t.ppf(0.5 + level / 2, numbers.size - 1)) * spread / math.sqrt(numbers.size)
-    return float(numbers.mean()), spread, reach
+    score_values = np.asarray(values, dtype=np.float64)
+    if score_values.size < 2:
+        return float(score_values.mean()) if score_values.size else math.nan, math.nan, math.nan
+    standard_deviation = float(score_values.std(ddof=1))
+    half_width = (
+        float(stats.t.ppf(0.5 + level / 2, score_values.size - 1)) * standard_deviation / math.sqrt(score_values.size)
+    )
+    return float(score_values.mean()), standard_deviation, half_width
 
 
 def corrected_t_test(differences: ArrayLike, test_to_train: float) -> tuple[float, float]:
@@ -51,11 +53,11 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> tuple[floa
     >>> round(statistic, 3), round(p, 3)
     (0.805, 0.48)
     """
-    values = np.asarray(differences, dtype=np.float64)
-    if values.size < 2:
+    score_differences = np.asarray(differences, dtype=np.float64)
+    if score_differences.size < 2:
         return math.nan, math.nan
-    variance = float(values.var(ddof=1)) * (1 / values.size + test_to_train)
-    return _t_test(float(values.mean()), variance, values.size - 1)
+    variance = float(score_differences.var(ddof=1)) * (1 / score_differences.size + test_to_train)
+    return _t_test(float(score_differences.mean()), variance, score_differences.size - 1)
 
 
 def _t_test(mean: float, variance: float, freedom: float) -> tuple[float, float]:
@@ -97,17 +99,21 @@ def paired_test(one: ArrayLike, other: ArrayLike, test_nodes: float) -> tuple[fl
     >>> round(statistic, 2), round(p, 3)
     (4.14, 0.004)
     """
-    left = np.asarray(one, dtype=np.float64)
-    right = np.asarray(other, dtype=np.float64)
-    differences = left - right
-    if differences.size < MIN_SPLITS:
+    first_scores = np.asarray(one, dtype=np.float64)
+    second_scores = np.asarray(other, dtype=np.float64)
+    score_differences = first_scores - second_scores
+    if score_differences.size < MIN_SPLITS:
         return math.nan, math.nan
-    a, b = float(left.mean()), float(right.mean())
-    splits = float(differences.var(ddof=1)) / differences.size
-    nodes = (a * (1 - a) + b * (1 - b)) / max(test_nodes, 1.0)
-    uncertain = splits**2 / (differences.size - 1) + nodes**2 / max(test_nodes - 1, 1.0)
-    freedom = (splits + nodes) ** 2 / uncertain if uncertain else math.inf
-    return _t_test(float(differences.mean()), splits + nodes, freedom)
+    a, b = float(first_scores.mean()), float(second_scores.mean())
+    split_variance = float(score_differences.var(ddof=1)) / score_differences.size
+    node_variance = (a * (1 - a) + b * (1 - b)) / max(test_nodes, 1.0)
+    variance_of_variance = split_variance**2 / (score_differences.size - 1) + node_variance**2 / max(
+        test_nodes - 1, 1.0
+    )
+    degrees_of_freedom = (
+        (split_variance + node_variance) ** 2 / variance_of_variance if variance_of_variance else math.inf
+    )
+    return _t_test(float(score_differences.mean()), split_variance + node_variance, degrees_of_freedom)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -116,13 +122,15 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    values = np.asarray(p_values, dtype=np.float64)
-    corrected = np.full(values.shape, np.nan)
-    there = np.flatnonzero(~np.isnan(values))
-    order = there[np.argsort(values[there], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
-    corrected[order] = np.minimum(1, np.maximum.accumulate(values[order] * factors))
-    return corrected
+    raw_p_values = np.asarray(p_values, dtype=np.float64)
+    corrected_p_values = np.full(raw_p_values.shape, np.nan)
+    known_positions = np.flatnonzero(~np.isnan(raw_p_values))
+    ascending_positions = known_positions[np.argsort(raw_p_values[known_positions], kind="stable")]
+    holm_factors = np.arange(ascending_positions.size, 0, -1)
+    corrected_p_values[ascending_positions] = np.minimum(
+        1, np.maximum.accumulate(raw_p_values[ascending_positions] * holm_factors)
+    )
+    return corrected_p_values
 
 
 @dataclass(frozen=True)
@@ -151,13 +159,13 @@ class Ranking:
 
     def groups(self) -> list[tuple[int, int]]:
         """Longest runs (first, last) of methods that are not told apart, of at least two."""
-        found: list[tuple[int, int]] = []
-        for first in range(len(self.methods)):
-            reach = np.flatnonzero(self.ranks <= self.ranks[first] + self.critical_difference)
-            last = int(reach[-1])
-            if last > first and (not found or last > found[-1][1]):
-                found.append((first, last))
-        return found
+        method_groups: list[tuple[int, int]] = []
+        for first_method in range(len(self.methods)):
+            methods_in_reach = np.flatnonzero(self.ranks <= self.ranks[first_method] + self.critical_difference)
+            last_method = int(methods_in_reach[-1])
+            if last_method > first_method and (not method_groups or last_method > method_groups[-1][1]):
+                method_groups.append((first_method, last_method))
+        return method_groups
 
 
 def average_ranks(scores: ArrayLike, methods: Sequence[str], level: float = 0.95) -> Ranking:
@@ -178,17 +186,17 @@ def average_ranks(scores: ArrayLike, methods: Sequence[str], level: float = 0.95
     >>> ranking.methods, ranking.ranks.round(2).tolist(), round(ranking.critical_difference, 2)
     (['x', 'y', 'z'], [1.33, 1.83, 2.83], 1.91)
     """
-    table = np.asarray(scores, dtype=np.float64)
-    datasets, count = table.shape
-    ranks = stats.rankdata(-table, axis=1).mean(axis=0)
-    order = np.argsort(ranks, kind="stable")
-    q = float(stats.studentized_range.ppf(level, count, np.inf)) / math.sqrt(2)
+    score_table = np.asarray(scores, dtype=np.float64)
+    num_datasets, num_methods = score_table.shape
+    mean_ranks = stats.rankdata(-score_table, axis=1).mean(axis=0)
+    rank_order = np.argsort(mean_ranks, kind="stable")
+    q = float(stats.studentized_range.ppf(level, num_methods, np.inf)) / math.sqrt(2)
     return Ranking(
-        methods=[methods[place] for place in order],
-        ranks=ranks[order],
-        datasets=datasets,
-        p_value=_friedman(table),
-        critical_difference=q * math.sqrt(count * (count + 1) / (6 * datasets)),
+        methods=[methods[method_number] for method_number in rank_order],
+        ranks=mean_ranks[rank_order],
+        datasets=num_datasets,
+        p_value=_friedman(score_table),
+        critical_difference=q * math.sqrt(num_methods * (num_methods + 1) / (6 * num_datasets)),
     )
 
 
@@ -198,8 +206,8 @@ def _friedman(table: NDArray[np.float64]) -> float:
         return math.nan
     if bool((table == table[:, :1]).all()):
         return 1.0
-    result: Any = stats.friedmanchisquare(*table.T)
-    return float(result.pvalue)
+    test_result: Any = stats.friedmanchisquare(*table.T)
+    return float(test_result.pvalue)
 
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -214,23 +222,23 @@ def compared(scores: pd.DataFrame, test: Test, scale: float = 100.0) -> list[dic
     Of each pair ``keys`` (both competitors), ``repeats``, the mean ``difference`` in points, ``statistic`` and
     ``p_value`` of the test and, by Holm over all pairs, ``p_corrected``.
     """
-    rows: list[dict[str, Any]] = []
-    for one, other in itertools.combinations(scores.columns, 2):
-        both = scores[[one, other]].dropna()
-        statistic, p = test(both[one], both[other])
-        difference = float((both[one] - both[other]).mean())
-        rows.append(
+    pair_rows: list[dict[str, Any]] = []
+    for first_method, second_method in itertools.combinations(scores.columns, 2):
+        shared_scores = scores[[first_method, second_method]].dropna()
+        statistic, p = test(shared_scores[first_method], shared_scores[second_method])
+        mean_difference = float((shared_scores[first_method] - shared_scores[second_method]).mean())
+        pair_rows.append(
             {
-                "keys": (one, other),
-                "repeats": len(both),
-                "difference": scale * difference if len(both) else math.nan,
+                "keys": (first_method, second_method),
+                "repeats": len(shared_scores),
+                "difference": scale * mean_difference if len(shared_scores) else math.nan,
                 "statistic": statistic,
                 "p_value": p,
             }
         )
-    for row, p in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
+    for row, p in zip(pair_rows, holm([row["p_value"] for row in pair_rows]), strict=True):
         row["p_corrected"] = float(p)
-    return rows
+    return pair_rows
 
 
 def verdicts(scores: pd.DataFrame, test: Test) -> dict[Hashable, dict[str, Any]]:
@@ -238,15 +246,17 @@ def verdicts(scores: pd.DataFrame, test: Test) -> dict[Hashable, dict[str, Any]]
 
     ``best`` is true for the highest mean alone, and only where the test tells it from every other.
     """
-    leader = scores.mean().idxmax()
-    against = {}
-    for row in compared(scores, test):
-        if leader in row["keys"]:
-            other = next(key for key in row["keys"] if key != leader)
-            against[other] = row["p_corrected"]
-    sure = bool(against) and all(p < SIGNIFICANCE_LEVEL for p in against.values())
-    found: dict[Hashable, dict[str, Any]] = {leader: {"best": sure, "level_with_best": True, "p_value": math.nan}}
-    for other, p in against.items():
-        level = not p < SIGNIFICANCE_LEVEL
-        found[other] = {"best": False, "level_with_best": level, "p_value": p}
-    return found
+    leading_method = scores.mean().idxmax()
+    p_values = {}
+    for pair_row in compared(scores, test):
+        if leading_method in pair_row["keys"]:
+            other_method = next(key for key in pair_row["keys"] if key != leading_method)
+            p_values[other_method] = pair_row["p_corrected"]
+    is_best = bool(p_values) and all(p < SIGNIFICANCE_LEVEL for p in p_values.values())
+    method_verdicts: dict[Hashable, dict[str, Any]] = {
+        leading_method: {"best": is_best, "level_with_best": True, "p_value": math.nan}
+    }
+    for other_method, p in p_values.items():
+        is_level = not p < SIGNIFICANCE_LEVEL
+        method_verdicts[other_method] = {"best": False, "level_with_best": is_level, "p_value": p}
+    return method_verdicts

@@ -87,10 +87,10 @@ METRICS = ("accuracy", "macro_f1", *LOWER_IS_BETTER)
 def check_metric(metric: str | Metric) -> str:
     """The name of a metric, or an error where there is none of that name."""
     if not isinstance(metric, str):
-        name = metric_name(metric)
-        if name in METRICS:
-            raise DataError(f"{name!r} is a metric already; give yours another name")
-        return name
+        metric_label = metric_name(metric)
+        if metric_label in METRICS:
+            raise DataError(f"{metric_label!r} is a metric already; give yours another name")
+        return metric_label
     if metric not in METRICS:
         raise DataError(f"there is no metric {metric!r}; {did_you_mean(metric, METRICS)}, or give a function in Python")
     return metric
@@ -145,52 +145,52 @@ def summarise(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.
         p_value
             Of the paired test against the method with the highest mean, Holm-corrected; NaN for that method itself.
     """
-    runs = _runs(ledger)
-    found = _verdicts(runs, metric)
-    rows = [
-        _row(key, group, metric) | found.get((key[:3], key[3:]), {})
-        for key, group in runs.groupby(_PLACE + _COMPETITOR, sort=True)
+    all_runs = _runs(ledger)
+    all_verdicts = _verdicts(all_runs, metric)
+    summary_rows = [
+        _row(row_key, row_runs, metric) | all_verdicts.get((row_key[:3], row_key[3:]), {})
+        for row_key, row_runs in all_runs.groupby(_PLACE + _COMPETITOR, sort=True)
     ]
-    empty = _row(("", "", np.nan, "", "", ""), runs.iloc[:0], metric)
-    table = pd.DataFrame(rows, columns=list(empty))
-    return table.astype({"best": bool, "level_with_best": bool, "p_value": float, "paper_accuracy": float})
+    empty_row = _row(("", "", np.nan, "", "", ""), all_runs.iloc[:0], metric)
+    summary_table = pd.DataFrame(summary_rows, columns=list(empty_row))
+    return summary_table.astype({"best": bool, "level_with_best": bool, "p_value": float, "paper_accuracy": float})
 
 
 def _row(key: tuple[Any, ...], group: pd.DataFrame, metric: str) -> dict[str, Any]:
     """What :func:`summarise` says of the runs of a method at one place, before it is compared with others."""
-    dataset, _, percent, method, changed, _ = key
-    done = group[group["status"] == "done"]
-    mean, spread, reach = mean_interval(100 * done["accuracy"])
-    own = {}
+    dataset, _, train_percent, method, changed, _ = key
+    done_runs = group[group["status"] == "done"]
+    mean_accuracy, accuracy_deviation, half_width = mean_interval(100 * done_runs["accuracy"])
+    own_metric = {}
     if metric != "accuracy":
-        own_mean, _, own_reach = mean_interval(_scale(metric) * _values(done, metric).dropna())
-        own = {f"{metric}_mean": own_mean, f"{metric}_ci95": own_reach}
-    row = {
+        own_mean, _, own_reach = mean_interval(_scale(metric) * _values(done_runs, metric).dropna())
+        own_metric = {f"{metric}_mean": own_mean, f"{metric}_ci95": own_reach}
+    summary_row = {
         "dataset": dataset,
         "method": method,
         "settings": changed,
-        "train_percent": percent,
-        "repeats": len(done),
-        "accuracy_mean": mean,
-        "accuracy_std": spread,
-        "accuracy_ci95": reach,
-        "peak_mean": 100 * done["peak_accuracy"].mean(),
-        "macro_f1_mean": 100 * done["macro_f1"].mean(),
-        **own,
-        "cpu_seconds_mean": done["cpu_seconds"].mean(),
-        "paper_accuracy": paper_accuracy(dataset, method, percent),
-        "log_loss_mean": done["log_loss"].mean(),
-        "calibration_error_mean": 100 * done["calibration_error"].mean(),
-        "wall_seconds_mean": done["wall_seconds"].mean(),
-        "memory_mean": done["peak_memory"].astype(float).mean() / 2**20,
-        "missed_class_repeats": int((done["missed_classes"] > 0).sum()),
-        "failed": len(group) - len(done),
+        "train_percent": train_percent,
+        "repeats": len(done_runs),
+        "accuracy_mean": mean_accuracy,
+        "accuracy_std": accuracy_deviation,
+        "accuracy_ci95": half_width,
+        "peak_mean": 100 * done_runs["peak_accuracy"].mean(),
+        "macro_f1_mean": 100 * done_runs["macro_f1"].mean(),
+        **own_metric,
+        "cpu_seconds_mean": done_runs["cpu_seconds"].mean(),
+        "paper_accuracy": paper_accuracy(dataset, method, train_percent),
+        "log_loss_mean": done_runs["log_loss"].mean(),
+        "calibration_error_mean": 100 * done_runs["calibration_error"].mean(),
+        "wall_seconds_mean": done_runs["wall_seconds"].mean(),
+        "memory_mean": done_runs["peak_memory"].astype(float).mean() / 2**20,
+        "missed_class_repeats": int((done_runs["missed_classes"] > 0).sum()),
+        "failed": len(group) - len(done_runs),
         "metric": metric,
         "best": False,
         "level_with_best": False,
         "p_value": np.nan,
     }
-    return row | own  # where the metric is one of those above, its mean is of the runs that have it
+    return summary_row | own_metric  # where the metric is one of those above, its mean is of the runs that have it
 
 
 def _scale(metric: str) -> float:
@@ -209,16 +209,21 @@ def compare_pairs(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") ->
         accuracy, whose variance over nodes is not known), and ``p_corrected``, Holm's over all pairs of
         that dataset and percentage. A method with other than default settings is named with them.
     """
-    found = []
-    scale = -_scale(metric) if metric in LOWER_IS_BETTER else _scale(metric)
-    for key, group in _done(_runs(ledger)).groupby(_PLACE, sort=True):
-        for row in compared(*_scores_and_test(group, metric), scale=scale):
-            one, other = (_name(*competitor[:2]) for competitor in row["keys"])
-            where = {"dataset": key[0], "train_percent": key[2], "method": one, "other": other}
-            found.append(where | row)
-    columns = ["dataset", "train_percent", "method", "other", "repeats", "difference", "statistic"]
-    table = pd.DataFrame(found, columns=[*columns, "p_value", "p_corrected", "keys"])
-    return table.drop(columns="keys")
+    pair_rows = []
+    difference_scale = -_scale(metric) if metric in LOWER_IS_BETTER else _scale(metric)
+    for cell_key, cell_runs in _done(_runs(ledger)).groupby(_PLACE, sort=True):
+        for test_row in compared(*_scores_and_test(cell_runs, metric), scale=difference_scale):
+            first_name, second_name = (_name(*competitor[:2]) for competitor in test_row["keys"])
+            pair_key = {
+                "dataset": cell_key[0],
+                "train_percent": cell_key[2],
+                "method": first_name,
+                "other": second_name,
+            }
+            pair_rows.append(pair_key | test_row)
+    pair_columns = ["dataset", "train_percent", "method", "other", "repeats", "difference", "statistic"]
+    pair_table = pd.DataFrame(pair_rows, columns=[*pair_columns, "p_value", "p_corrected", "keys"])
+    return pair_table.drop(columns="keys")
 
 
 def rank_methods(
@@ -234,42 +239,42 @@ def rank_methods(
     train_percent : float, optional
         The smallest there is if not given.
     """
-    runs = _done(_runs(ledger))
-    if not len(runs):
+    done_runs = _done(_runs(ledger))
+    if not len(done_runs):
         raise DataError("there are no finished runs to rank")
-    percent = runs["train_percent"].min() if train_percent is None else train_percent
-    here = runs[runs["train_percent"] == percent]
-    names = [_name(*pair) for pair in zip(here["method"], here["changed"], strict=True)]
-    signed = here.assign(name=names, value=_higher_is_better(here, metric))
-    table = signed.pivot_table(index="dataset", columns="name", values="value", aggfunc="mean").dropna()
-    if len(table) < 2 or table.shape[1] < 2:
+    chosen_percent = done_runs["train_percent"].min() if train_percent is None else train_percent
+    percent_runs = done_runs[done_runs["train_percent"] == chosen_percent]
+    competitor_names = [_name(*pair) for pair in zip(percent_runs["method"], percent_runs["changed"], strict=True)]
+    signed_runs = percent_runs.assign(name=competitor_names, value=_higher_is_better(percent_runs, metric))
+    score_table = signed_runs.pivot_table(index="dataset", columns="name", values="value", aggfunc="mean").dropna()
+    if len(score_table) < 2 or score_table.shape[1] < 2:
         raise DataError(
             f"ranks need at least 2 methods on at least 2 datasets that all of them have been run on; at "
-            f"{percent:g} % there are {table.shape[1]} methods and {len(table)} such datasets"
+            f"{chosen_percent:g} % there are {score_table.shape[1]} methods and {len(score_table)} such datasets"
         )
-    return average_ranks(table.to_numpy(), [str(name) for name in table.columns])
+    return average_ranks(score_table.to_numpy(), [str(name) for name in score_table.columns])
 
 
 def _verdicts(runs: pd.DataFrame, metric: str) -> dict[tuple[Any, Any], dict[str, Any]]:
     """For each competitor whether it is the best of its place, or not told from it, and the p-value of that."""
-    found: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for place, group in _done(runs).groupby(_PLACE, sort=True):
-        scores, test = _scores_and_test(group, metric)
-        if len(scores):
-            for competitor, verdict in verdicts(scores, test).items():
-                found[place, competitor] = verdict
-    return found
+    all_verdicts: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for cell_key, cell_runs in _done(runs).groupby(_PLACE, sort=True):
+        score_table, test = _scores_and_test(cell_runs, metric)
+        if len(score_table):
+            for competitor, verdict in verdicts(score_table, test).items():
+                all_verdicts[cell_key, competitor] = verdict
+    return all_verdicts
 
 
 def _scores_and_test(group: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, Test]:
     """The scores of one dataset and percentage by realisation and competitor, and the test that compares them."""
-    scores = group.assign(value=_higher_is_better(group, metric)).pivot_table(
+    score_table = group.assign(value=_higher_is_better(group, metric)).pivot_table(
         index="realisation", columns=_COMPETITOR, values="value"
     )
-    nodes, train = float(group["test_nodes"].mean()), float(group["train_nodes"].mean())
+    test_nodes, train_nodes = float(group["test_nodes"].mean()), float(group["train_nodes"].mean())
     if metric == "accuracy":
-        return scores, lambda one, other: paired_test(one, other, nodes)
-    return scores, lambda one, other: corrected_t_test(one - other, nodes / max(train, 1.0))
+        return score_table, lambda one, other: paired_test(one, other, test_nodes)
+    return score_table, lambda one, other: corrected_t_test(one - other, test_nodes / max(train_nodes, 1.0))
 
 
 def _higher_is_better(runs: pd.DataFrame, metric: str) -> pd.Series:
