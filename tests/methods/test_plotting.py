@@ -6,7 +6,7 @@ from tests.methods.graphs import half_known, planted
 
 import gramme
 from gramme import DataError
-from gramme.methods import LabelPropagation, Majority, OneHotLogistic
+from gramme.methods import LabelPropagation, Majority, OneHotLogistic, TableBoosting
 
 GRAPH = planted()
 Y = half_known(GRAPH)
@@ -60,6 +60,11 @@ def test_a_notebook_shows_settings_facts_and_layers(model):
     assert model._repr_mimebundle_() == {"text/plain": repr(model), "text/html": html}
     assert "not fitted yet" in OneHotLogistic()._repr_html_()
     assert "<table" not in Majority().fit(GRAPH, Y)._repr_html_()
+
+
+def test_a_notebook_shows_trees_as_well():
+    numbered = GRAPH.replace(features=np.random.default_rng(0).normal(size=(36, 2)))
+    assert "learned from 18 of 36 nodes" in TableBoosting(random_state=0).fit(numbered, Y)._repr_html_()
 
 
 def test_names_cannot_steer_the_notebook():

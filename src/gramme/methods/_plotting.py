@@ -42,11 +42,11 @@ class ShownMixin:
         written: Path = write_model_page(Path(path), model, seen)
         return written
 
-    def _facts(self) -> str:
+    def _notebook_facts(self) -> str:
         """What it learned from, for a notebook."""
         raise NotImplementedError
 
-    def _table(self) -> str:
+    def _notebook_table(self) -> str:
         """What matters most in it, as a table for a notebook."""
         raise NotImplementedError
 
@@ -54,7 +54,7 @@ class ShownMixin:
         title = f"<b>{escape(repr(self))}</b>"
         if not hasattr(self, self._result):
             return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
-        return f"<div>{title}<div>{self._facts()}</div>{self._table()}</div>"
+        return f"<div>{title}<div>{self._notebook_facts()}</div>{self._notebook_table()}</div>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -239,7 +239,7 @@ class PlotMixin(ShownMixin):
 
     # In a notebook
 
-    def _facts(self) -> str:
+    def _notebook_facts(self) -> str:
         model = self._model()
         names = [escape(str(label)[:40]) for label in model.classes_[:6].tolist()]
         more = ", …" if len(model.classes_) > len(names) else ""
@@ -249,7 +249,7 @@ class PlotMixin(ShownMixin):
             f"{len(model.classes_):,} classes: {', '.join(names)}{more}"
         )
 
-    def _table(self) -> str:
+    def _notebook_table(self) -> str:
         words = getattr(self, "explanation_", None)
         said = f"<div>{escape(words)}</div>" if words else ""
         shares = getattr(self, "layer_importance_", None)

@@ -331,14 +331,14 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
 
         return plot_ingredients(self, ax=ax)
 
-    def _facts(self) -> str:
+    def _notebook_facts(self) -> str:
         return (
             f"learned from the numbers of {self.known_.size:,} of {len(self.nodes_):,} nodes in "
             f"{len(self.layers_):,} layers; {self.mean_absolute_error_:.4g} off on average, R² {self.r2_:.2f}, on "
             "numbers predicted without themselves"
         )
 
-    def _table(self) -> str:
+    def _notebook_table(self) -> str:
         rows = "".join(
             f'<tr><td style="text-align:left">{escape(name)}</td><td>{weight:.1%}</td><td>{error:.4g}</td></tr>'
             for name, weight, error in zip(*self.ingredients_.to_dict("list").values(), strict=True)

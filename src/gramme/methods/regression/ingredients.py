@@ -54,7 +54,8 @@ class TriedRegressor(NodeRegressor):
         if fold is not None:
             self.unseen_ = predict_folds(known, fold, predicted)
         numbers, attributes = self._solved(table, known, self._chosen(table, known))
-        vars(self).update(attributes)
+        for name, value in attributes.items():
+            setattr(self, name, value)
         return numbers
 
     def _chosen(self, table: Any, known: KnownNumbers) -> float:
