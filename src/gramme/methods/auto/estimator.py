@@ -97,7 +97,7 @@ class MixtureEstimator(GraphEstimator):
     device: DeviceName = "auto"
     random_state: RandomSeed = None
 
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedValue("done_in_time", Text()), SavedModels())
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedValue("done_in_time", Text(), default=""), SavedModels())
 
     registered: ClassVar[Mapping[str, Ingredient]]
     _delegates_preprocessing: ClassVar[bool] = True

@@ -101,8 +101,8 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         SavedArray("known", np.int64, ("known",), below="nodes"),
         SavedArray("known_values", np.float64, ("known",)),
         SavedArray("unseen", np.float64, ("known",)),
-        SavedArray("error_scale", np.float64, ("known",), low=0),
-        SavedArray("error_line", np.float64, (4,), low=0),
+        SavedArray("error_scale", np.float64, ("known",), low=0, optional=True),  # not in files of 0.2.0
+        SavedArray("error_line", np.float64, (4,), low=0, optional=True),
     )
 
     registered: ClassVar[Mapping[str, Ingredient]] = INGREDIENTS
@@ -224,6 +224,8 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         """
         self.check_fitted()
         values = self.predict(graph)
+        if not hasattr(self, "error_line_"):
+            return np.full(values.size, self.half_width(coverage))
         if graph is None or self.fitted_on(graph):
             said = np.stack([model.predict() for model in self.models_.values()], axis=1)
             doubt = disagreement(said, self.ingredients_["weight"].to_numpy())

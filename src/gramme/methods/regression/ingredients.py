@@ -243,7 +243,7 @@ class NumberPropagation(TriedRegressor):
         SavedValue("heard", Number(0)),
         SavedArray("known", np.int64, ("known",), below="nodes"),
         SavedArray("known_values", np.float64, ("known",)),
-        SavedArray("known_weights", np.float64, ("known",), low=0),
+        SavedArray("known_weights", np.float64, ("known",), low=0, optional=True),  # not in files of 0.2.0
     )
 
     alpha_: float = field(init=False)
@@ -290,6 +290,10 @@ class NumberPropagation(TriedRegressor):
             return np.zeros((graph.num_nodes, 2))
         known = KnownNumbers(places[here], self.known_values_[here], weights=self.known_weights_[here])
         return self._reached(walk_of(graph), known, self._mean, self.alpha_)
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "known_weights_"):
+            self.known_weights_ = np.ones(self.known_.size)
 
     def _reached(self, walk: Walk, known: KnownNumbers, mean: float, alpha: float) -> Floats:
         """What reaches each node, (nodes, 2): differences from the mean, and labels."""
