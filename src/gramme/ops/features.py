@@ -193,13 +193,15 @@ class SparseFeatures:
         self, matrix: Any, members: int, device: torch.device | None = None, beside: Tensor | None = None
     ) -> None:
         entries = sp.csr_array(matrix)
-        turned = sp.csr_array((np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape).tocsc()
+        turned_entries = sp.csr_array(
+            (np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape
+        ).tocsc()
         more = 0 if beside is None else int(beside.shape[1])
         self._columns = int(entries.shape[1])
         self.shape = (int(entries.shape[0]), members, self._columns + more)
         self._forth = _places(entries.indices, entries.indptr, device)
-        self._back = _places(turned.indices, turned.indptr, device)
-        self._order = torch.from_numpy(turned.data.astype(np.int64)).to(device)
+        self._back = _places(turned_entries.indices, turned_entries.indptr, device)
+        self._order = torch.from_numpy(turned_entries.data.astype(np.int64)).to(device)
         numbers = torch.from_numpy(np.asarray(entries.data))
         #: The entries, (entries,), or (members, entries) where members have entries of their own.
         self.values = numbers.to(device, torch.get_default_dtype())
@@ -252,23 +254,23 @@ class SparseFeatures:
         """Features times weights (members, layers, columns, out), as :func:`gramme.ops.project` does it."""
         rows, members, columns = self.shape
         layers = weights[0].shape[1]
-        every = torch.cat(weights, dim=3)
+        joined_weights = torch.cat(weights, dim=3)
         if self.values.dim() == 1:  # one product for all members
-            flat = every.permute(2, 1, 0, 3).reshape(columns, -1)
-            product = self._product(self.values, self.beside, flat)
-            found = product.view(rows, layers, members, -1)
+            flat_weights = joined_weights.permute(2, 1, 0, 3).reshape(columns, -1)
+            member_products = self._product(self.values, self.beside, flat_weights)
+            projected_rows = member_products.view(rows, layers, members, -1)
         else:
-            parts = [
+            member_parts = [
                 self._product(
                     values,
                     None if self.beside is None else self.beside[member],
-                    every[member].transpose(0, 1).reshape(columns, -1),
+                    joined_weights[member].transpose(0, 1).reshape(columns, -1),
                 )
                 for member, values in enumerate(self.values)
             ]
-            found = torch.stack([part.view(rows, layers, -1) for part in parts], dim=2)
-        sizes = [weight.shape[3] for weight in weights]
-        return tuple(part.transpose(0, 1).contiguous() for part in torch.split(found, sizes, dim=3))
+            projected_rows = torch.stack([part.view(rows, layers, -1) for part in member_parts], dim=2)
+        output_sizes = [weight.shape[3] for weight in weights]
+        return tuple(part.transpose(0, 1).contiguous() for part in torch.split(projected_rows, output_sizes, dim=3))
 
     def _product(self, values: Tensor, beside: Tensor | None, weight: Tensor) -> Tensor:
         product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
@@ -296,8 +298,8 @@ Places = tuple[Tensor, Tensor]
 
 
 def _places(index: Any, start: Any, device: torch.device | None) -> Places:
-    kind = np.int32 if max(index.size, int(index.max(initial=0))) < 2**31 - 1 else np.int64
-    index, start = (torch.from_numpy(part.astype(kind)).to(device) for part in (index, start))
+    index_type = np.int32 if max(index.size, int(index.max(initial=0))) < 2**31 - 1 else np.int64
+    index, start = (torch.from_numpy(part.astype(index_type)).to(device) for part in (index, start))
     return index, start
 
 
@@ -332,10 +334,10 @@ def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     if not isinstance(features, Tensor):
         return features.project(*weights)
     if plain_torch():
-        given = features if features.dim() == 4 else features[None].expand(weights[0].shape[1], -1, -1, -1)
-        return tuple(torch.einsum("lnmi,mlio->lnmo", given, weight).contiguous() for weight in weights)
-    results: tuple[Tensor, ...] = _DenseProject.apply(features, *weights)  # type: ignore[no-untyped-call]
-    return results
+        layer_inputs = features if features.dim() == 4 else features[None].expand(weights[0].shape[1], -1, -1, -1)
+        return tuple(torch.einsum("lnmi,mlio->lnmo", layer_inputs, weight).contiguous() for weight in weights)
+    layer_products: tuple[Tensor, ...] = _DenseProject.apply(features, *weights)  # type: ignore[no-untyped-call]
+    return layer_products
 
 
 class _DenseProject(torch.autograd.Function):
@@ -344,13 +346,13 @@ class _DenseProject(torch.autograd.Function):
         ctx.save_for_backward(features, *weights)
         members, layers = weights[0].shape[:2]
         nodes = features.shape[-3]
-        results = []
+        layer_products = []
         for weight in weights:
-            result = features.new_empty(layers, nodes, members, weight.shape[3])
-            for source, factor, target in _pairs(features, weight, result):
+            layer_product = features.new_empty(layers, nodes, members, weight.shape[3])
+            for source, factor, target in _pairs(features, weight, layer_product):
                 torch.mm(source, factor, out=target)
-            results.append(result)
-        return tuple(results)
+            layer_products.append(layer_product)
+        return tuple(layer_products)
 
     @staticmethod
     @first_derivatives
@@ -358,23 +360,23 @@ class _DenseProject(torch.autograd.Function):
         features, *weights = ctx.saved_tensors
         to_features = torch.zeros_like(features) if ctx.needs_input_grad[0] else None
         to_weights: list[Tensor | None] = []
-        for weight, grad, needed in zip(weights, grads, ctx.needs_input_grad[1:], strict=True):
+        for weight, grad, needs_gradient in zip(weights, grads, ctx.needs_input_grad[1:], strict=True):
             if to_features is not None:
                 for target, factor, source in _pairs(to_features, weight, grad):
                     target.addmm_(source, factor.t())
-            to_weight = torch.empty_like(weight) if needed else None
+            to_weight = torch.empty_like(weight) if needs_gradient else None
             if to_weight is not None:
-                for source, target, upper in _pairs(features, to_weight, grad):
-                    torch.mm(source.t(), upper, out=target)
+                for source, target, output_gradient in _pairs(features, to_weight, grad):
+                    torch.mm(source.t(), output_gradient, out=target)
             to_weights.append(to_weight)
         return to_features, *to_weights
 
 
 def _pairs(features: Tensor, weight: Tensor, result: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """The three matrices of each member and layer, as views."""
-    shared = features.dim() == 3
-    sources = features.unbind(1) if shared else ()
+    layers_share = features.dim() == 3
+    member_features = features.unbind(1) if layers_share else ()
     for layer, per_layer in enumerate(result.unbind(0)):
-        if not shared:
-            sources = features[layer].unbind(1)
-        yield from zip(sources, weight[:, layer].unbind(0), per_layer.unbind(1), strict=True)
+        if not layers_share:
+            member_features = features[layer].unbind(1)
+        yield from zip(member_features, weight[:, layer].unbind(0), per_layer.unbind(1), strict=True)

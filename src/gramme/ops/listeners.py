@@ -50,33 +50,33 @@ class ListenerSums(NeighbourhoodSum):
         super().__init__()
         self.rows = self.outputs = edges.shape[0]
         # each row hears itself once, groups or not
-        own = 1 - np.asarray(incidence.power(2).sum(axis=1), dtype=np.float64).ravel()
-        node = np.arange(self.rows)
-        row = np.concatenate([np.repeat(node, np.diff(edges.indptr)), node])
-        self.edges = Entries(row, np.concatenate([edges.indices, node]), edges.shape)
+        own_weights = 1 - np.asarray(incidence.power(2).sum(axis=1), dtype=np.float64).ravel()
+        row_numbers = np.arange(self.rows)
+        entry_rows = np.concatenate([np.repeat(row_numbers, np.diff(edges.indptr)), row_numbers])
+        self.edges = Entries(entry_rows, np.concatenate([edges.indices, row_numbers]), edges.shape)
         by_group = sp.csc_array(incidence)
-        group = np.repeat(np.arange(by_group.shape[1]), np.diff(by_group.indptr))
+        entry_groups = np.repeat(np.arange(by_group.shape[1]), np.diff(by_group.indptr))
         self.groups = by_group.shape[1]
-        hold(self, "edge_weight", torch.from_numpy(np.concatenate([edges.data, own]).astype(np.float64)))
-        hold(self, "group", torch.from_numpy(group))
+        hold(self, "edge_weight", torch.from_numpy(np.concatenate([edges.data, own_weights]).astype(np.float64)))
+        hold(self, "group", torch.from_numpy(entry_groups))
         hold(self, "member", torch.from_numpy(by_group.indices.astype(np.int64)))
         hold(self, "share", torch.from_numpy(by_group.data.astype(np.float64)))
 
     def forward(self, values: Tensor) -> Tensor:
         """The plain sum, where all scores are 0."""
-        nothing = values.new_zeros(self.rows, 1)
-        sums, _, reference = self.sums(values[:, None], nothing, nothing)
-        return (sums * reference.exp()[..., None])[:, 0].to(values.dtype)
+        no_scores = values.new_zeros(self.rows, 1)
+        weighted_sums, _, score_reference = self.sums(values[:, None], no_scores, no_scores)
+        return (weighted_sums * score_reference.exp()[..., None])[:, 0].to(values.dtype)
 
     def transposed(self, values: Tensor) -> Tensor:
         with torch.enable_grad():
-            given = torch.zeros_like(values, requires_grad=True)
-            return torch.autograd.grad(self.forward(given), given, values)[0]
+            given_values = torch.zeros_like(values, requires_grad=True)
+            return torch.autograd.grad(self.forward(given_values), given_values, values)[0]
 
     def means(self, values: Tensor, scores: Tensor, listening: Tensor) -> Tensor:
         """Attention-weighted means, (rows, heads, columns); the arguments are those of :meth:`sums`."""
-        sums, totals, _ = self.sums(values, scores, listening)
-        return (sums / totals[..., None]).to(values.dtype)
+        weighted_sums, weight_totals, _ = self.sums(values, scores, listening)
+        return (weighted_sums / weight_totals[..., None]).to(values.dtype)
 
     def sums(self, values: Tensor, scores: Tensor, listening: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Numerators and denominators of the means, in double precision, and what the scores are relative to.
@@ -87,51 +87,57 @@ class ListenerSums(NeighbourhoodSum):
         Returns tensor (rows, heads, columns), and two tensors (rows, heads): The last is the highest score that each
         row hears.
         """
-        to, come = scores.double(), listening.double()
-        table = torch.cat([values.double(), torch.ones_like(to)[..., None]], dim=-1)
-        each = leaky(come.index_select(0, self.edges.row) + to.index_select(0, self.edges.column))
-        members = to.index_select(0, self.member)
-        top = _highest(members, self.group, self.groups).index_select(0, self.group)
-        shifted = come.index_select(0, self.member) + top
-        reference = _highest(each, self.edges.row, self.rows)
-        reference = torch.maximum(reference, _highest(leaky(shifted), self.member, self.rows))
-        weights = (each - reference.index_select(0, self.edges.row)).exp() * self.edge_weight[:, None]
-        found = entries_sum(table, weights, self.edges)
+        source_scores, listener_scores = scores.double(), listening.double()
+        value_table = torch.cat([values.double(), torch.ones_like(source_scores)[..., None]], dim=-1)
+        edge_scores = leaky(
+            listener_scores.index_select(0, self.edges.row) + source_scores.index_select(0, self.edges.column)
+        )
+        member_scores = source_scores.index_select(0, self.member)
+        group_top = _highest(member_scores, self.group, self.groups).index_select(0, self.group)
+        shifted_scores = listener_scores.index_select(0, self.member) + group_top
+        score_reference = _highest(edge_scores, self.edges.row, self.rows)
+        score_reference = torch.maximum(score_reference, _highest(leaky(shifted_scores), self.member, self.rows))
+        edge_weights = (edge_scores - score_reference.index_select(0, self.edges.row)).exp() * self.edge_weight[:, None]
+        weighted_sums = entries_sum(value_table, edge_weights, self.edges)
         if self.member.numel():
-            found = found + self._from_groups(table, members - top, shifted, reference)
-        return found[..., :-1], found[..., -1], reference
+            weighted_sums = weighted_sums + self._from_groups(
+                value_table, member_scores - group_top, shifted_scores, score_reference
+            )
+        return weighted_sums[..., :-1], weighted_sums[..., -1], score_reference
 
     def _from_groups(self, table: Tensor, below: Tensor, shifted: Tensor, reference: Tensor) -> Tensor:
         """What rows hear in groups; ``below`` are members' scores below their group's highest, (memberships, heads)."""
-        count = below.shape[0]
+        member_count = below.shape[0]
         # for every membership: how many members, of groups before or of its own with a lower score, come before the
         # first whom it hears with a score of at least 0
-        asked = torch.cat([-shifted, below]).detach()
-        order = asked.argsort(dim=0, stable=True)
-        order = order.gather(0, self.group.repeat(2)[order].argsort(dim=0, stable=True))
-        before = (order >= count).cumsum(0)
-        place = torch.zeros_like(order).scatter(0, order, before)[:count]
-        start = torch.searchsorted(self.group, self.group)[:, None].expand_as(place)
-        end = torch.searchsorted(self.group, self.group, right=True)[:, None].expand_as(place)
-        ranked = order.t()[order.t() >= count].view(-1, count).t() - count
-        said = table.index_select(0, self.member) * self.share[:, None, None]
-        sums = []
-        for slope, first, last in ((1.0, place, end), (SLOPE, start, place)):
-            loud = said * (slope * below).exp()[..., None]
-            running = loud.gather(0, ranked[..., None].expand_as(loud)).cumsum(0)
-            running = torch.cat([torch.zeros_like(running[:1]), running])
-            wide = (*place.shape, running.shape[-1])
-            part = running.gather(0, last[..., None].expand(wide)) - running.gather(0, first[..., None].expand(wide))
-            relative = (slope * shifted - reference.index_select(0, self.member)).exp()
-            sums.append(part * relative[..., None])
-        heard = (sums[0] + sums[1]) * self.share[:, None, None]
-        return torch.zeros_like(table).index_add(0, self.member, heard)
+        asked_scores = torch.cat([-shifted, below]).detach()
+        score_order = asked_scores.argsort(dim=0, stable=True)
+        score_order = score_order.gather(0, self.group.repeat(2)[score_order].argsort(dim=0, stable=True))
+        members_before = (score_order >= member_count).cumsum(0)
+        first_heard = torch.zeros_like(score_order).scatter(0, score_order, members_before)[:member_count]
+        group_start = torch.searchsorted(self.group, self.group)[:, None].expand_as(first_heard)
+        group_end = torch.searchsorted(self.group, self.group, right=True)[:, None].expand_as(first_heard)
+        ranked_members = score_order.t()[score_order.t() >= member_count].view(-1, member_count).t() - member_count
+        member_values = table.index_select(0, self.member) * self.share[:, None, None]
+        slope_sums = []
+        for slope, first_member, last_member in ((1.0, first_heard, group_end), (SLOPE, group_start, first_heard)):
+            weighted_members = member_values * (slope * below).exp()[..., None]
+            running_sums = weighted_members.gather(0, ranked_members[..., None].expand_as(weighted_members)).cumsum(0)
+            running_sums = torch.cat([torch.zeros_like(running_sums[:1]), running_sums])
+            wide_shape = (*first_heard.shape, running_sums.shape[-1])
+            range_sums = running_sums.gather(0, last_member[..., None].expand(wide_shape)) - running_sums.gather(
+                0, first_member[..., None].expand(wide_shape)
+            )
+            relative_weights = (slope * shifted - reference.index_select(0, self.member)).exp()
+            slope_sums.append(range_sums * relative_weights[..., None])
+        heard_sums = (slope_sums[0] + slope_sums[1]) * self.share[:, None, None]
+        return torch.zeros_like(table).index_add(0, self.member, heard_sums)
 
 
 def _highest(values: Tensor, index: Tensor, count: int) -> Tensor:
     """The largest of the values of each index, without a gradient."""
-    start = values.new_full((count, values.shape[1]), -torch.inf)
-    return start.scatter_reduce(0, index[:, None].expand_as(values), values.detach(), "amax")
+    lowest_values = values.new_full((count, values.shape[1]), -torch.inf)
+    return lowest_values.scatter_reduce(0, index[:, None].expand_as(values), values.detach(), "amax")
 
 
 def listener_sums(
@@ -146,10 +152,10 @@ def listener_sums(
             "attention_score='leaky' needs the whole graph in one process; fit in one, or take "
             "attention_score='neighbour'"
         )
-    names = list(graph.layers if layers is None else layers)
-    found: list[tuple[sp.csr_array, sp.csr_array]] = []
-    empty = sp.csr_array((graph.num_nodes, graph.num_nodes)), sp.csr_array((graph.num_nodes, 0))
-    for name in names:
+    layer_names = list(graph.layers if layers is None else layers)
+    layer_matrices: list[tuple[sp.csr_array, sp.csr_array]] = []
+    empty_matrices = sp.csr_array((graph.num_nodes, graph.num_nodes)), sp.csr_array((graph.num_nodes, 0))
+    for name in layer_names:
         layer = graph.layers[name]
         if layer.features is not None:
             raise DataError(
@@ -157,16 +163,19 @@ def listener_sums(
                 "or take attention_score='neighbour'"
             )
         incidence = layer.incidence()
-        found.append((layer.to_scipy(), empty[1]) if incidence is None else (empty[0], incidence))
-    edges, incidence = (
-        sp.csr_array(sp.block_diag(parts or [empty[0]], format="csr")) for parts in zip(*found, strict=True)
+        layer_matrices.append(
+            (layer.to_scipy(), empty_matrices[1]) if incidence is None else (empty_matrices[0], incidence)
+        )
+    edge_matrix, incidence = (
+        sp.csr_array(sp.block_diag(layer_parts or [empty_matrices[0]], format="csr"))
+        for layer_parts in zip(*layer_matrices, strict=True)
     )
     if pillars:
-        node: NDArray[np.int64] = np.tile(np.arange(graph.num_nodes), len(names))
-        there = np.concatenate([graph.layers[name].present for name in names])
-        ends = np.flatnonzero(there), node[there]
-        copies = sp.csr_array((np.ones(ends[0].size), ends), shape=(node.size, graph.num_nodes))
-        incidence = sp.csr_array(sp.hstack([incidence, copies], format="csr"))
+        copy_node: NDArray[np.int64] = np.tile(np.arange(graph.num_nodes), len(layer_names))
+        copy_present = np.concatenate([graph.layers[name].present for name in layer_names])
+        copy_ends = np.flatnonzero(copy_present), copy_node[copy_present]
+        copy_incidence = sp.csr_array((np.ones(copy_ends[0].size), copy_ends), shape=(copy_node.size, graph.num_nodes))
+        incidence = sp.csr_array(sp.hstack([incidence, copy_incidence], format="csr"))
         if graph.couplings:
-            edges = sp.csr_array(edges + coupling_matrix(graph))
-    return ListenerSums(edges, incidence)
+            edge_matrix = sp.csr_array(edge_matrix + coupling_matrix(graph))
+    return ListenerSums(edge_matrix, incidence)

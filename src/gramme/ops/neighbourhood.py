@@ -53,8 +53,8 @@ def linear(values: Tensor, forth: Callable[[Tensor], Tensor], back: Callable[[Te
     """A linear map of values whose gradient is the transposed map, ``back``."""
     if plain_torch():
         return forth(values)
-    found: Tensor = _Linear.apply(values, forth, back)  # type: ignore[no-untyped-call]
-    return found
+    mapped_values: Tensor = _Linear.apply(values, forth, back)  # type: ignore[no-untyped-call]
+    return mapped_values
 
 
 class _Linear(torch.autograd.Function):
@@ -133,18 +133,18 @@ class NeighbourhoodSum(nn.Module, ABC):
     def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The lowest and the highest of each column over the rows of all processes."""
         if scores.numel():
-            low, high = scores.aminmax(dim=0)
+            lowest_scores, highest_scores = scores.aminmax(dim=0)
         else:
-            high = scores.new_full(scores.shape[1:], 0 if self.communicator.alone else -torch.inf)
-            low = -high
-        both = self.communicator.all_max_(torch.stack([-low, high]))
-        return -both[0], both[1]
+            highest_scores = scores.new_full(scores.shape[1:], 0 if self.communicator.alone else -torch.inf)
+            lowest_scores = -highest_scores
+        score_bounds = self.communicator.all_max_(torch.stack([-lowest_scores, highest_scores]))
+        return -score_bounds[0], score_bounds[1]
 
     def levels_of(self, bands: Tensor) -> list[float]:
         """The distinct numbers among the rows of all processes, ascending."""
-        found = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
-        every: list[float] = np.unique(np.concatenate(self.communicator.gather(found))).tolist()
-        return every
+        own_levels = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
+        all_levels: list[float] = np.unique(np.concatenate(self.communicator.gather(own_levels))).tolist()
+        return all_levels
 
     def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
         """What features multiply each edge or membership of a layer with, (entries, heads); None without features."""
@@ -180,13 +180,13 @@ class EdgeSum(NeighbourhoodSum):
     ) -> None:
         super().__init__()
         self.rows = adjacency.shape[0]
-        own = sp.eye_array(self.rows, format="csr")
+        self_rows = sp.eye_array(self.rows, format="csr")
         if outputs is not None:
-            adjacency, own, symmetric = adjacency[outputs], own[outputs], False
-        matrix = sp.csr_array(adjacency + own) if include_self else sp.csr_array(adjacency)
-        self.outputs = matrix.shape[0]
-        self.heard = SparseRowSum(matrix)
-        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(matrix.T.tocsr()))
+            adjacency, self_rows, symmetric = adjacency[outputs], self_rows[outputs], False
+        listening_matrix = sp.csr_array(adjacency + self_rows) if include_self else sp.csr_array(adjacency)
+        self.outputs = listening_matrix.shape[0]
+        self.heard = SparseRowSum(listening_matrix)
+        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(listening_matrix.T.tocsr()))
 
     def forward(self, values: Tensor) -> Tensor:
         return self.heard(values)
@@ -215,31 +215,31 @@ class SparseRowSum(nn.Module):
 
     def __init__(self, matrix: sp.csr_array) -> None:
         super().__init__()
-        kind = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
+        index_type = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
         self.bags = int(matrix.shape[0])
-        plain = bool((matrix.data == 1).all())
-        weights = None if plain else torch.from_numpy(matrix.data.astype(np.float64))
-        offsets, chunks = _chunked(matrix.indptr)
-        hold(self, "members", torch.from_numpy(matrix.indices.astype(kind)))
-        hold(self, "offsets", torch.from_numpy(offsets.astype(kind)))
-        hold(self, "weights", weights)
+        unweighted = bool((matrix.data == 1).all())
+        member_weights = None if unweighted else torch.from_numpy(matrix.data.astype(np.float64))
+        offsets, chunk_matrix = _chunked(matrix.indptr)
+        hold(self, "members", torch.from_numpy(matrix.indices.astype(index_type)))
+        hold(self, "offsets", torch.from_numpy(offsets.astype(index_type)))
+        hold(self, "weights", member_weights)
         hold(self, "_rounded", None)  # the weights in the precision of the last values
-        self.joint = None if chunks is None else SparseRowSum(chunks)
+        self.joint = None if chunk_matrix is None else SparseRowSum(chunk_matrix)
 
     def forward(self, values: Tensor) -> Tensor:
         """The sum of each bag, shape (bags, columns)."""
         if not self.members.numel():
             return values.new_zeros(self.bags, values.shape[1])
         if plain_torch():
-            given = values.index_select(0, self.members)
+            member_values = values.index_select(0, self.members)
             if self.weights is not None:
-                given = given * self.weights[:, None].to(values.dtype)
-            return values.new_zeros(self.bags, values.shape[1]).index_add(0, self.bag_of_members(), given)
+                member_values = member_values * self.weights[:, None].to(values.dtype)
+            return values.new_zeros(self.bags, values.shape[1]).index_add(0, self.bag_of_members(), member_values)
         if self._slow_in_torch(values):
-            sums = values.new_zeros(self.offsets.numel() - 1, values.shape[1])
-            _add_members(values.contiguous().numpy(), self.members.numpy(), self.offsets.numpy(), sums.numpy())
-            return sums if self.joint is None else self.joint(sums)
-        sums = F.embedding_bag(
+            bag_sums = values.new_zeros(self.offsets.numel() - 1, values.shape[1])
+            _add_members(values.contiguous().numpy(), self.members.numpy(), self.offsets.numpy(), bag_sums.numpy())
+            return bag_sums if self.joint is None else self.joint(bag_sums)
+        bag_sums = F.embedding_bag(
             self.members,
             values.contiguous(),
             self.offsets,
@@ -247,13 +247,13 @@ class SparseRowSum(nn.Module):
             per_sample_weights=self._weights_like(values),
             include_last_offset=True,
         )
-        return sums if self.joint is None else self.joint(sums)
+        return bag_sums if self.joint is None else self.joint(bag_sums)
 
     def bag_of_members(self) -> Tensor:
         """The bag of each member."""
-        places = torch.arange(self.members.numel(), dtype=self.offsets.dtype, device=self.members.device)
-        chunk = torch.searchsorted(self.offsets, places, right=True) - 1
-        return chunk if self.joint is None else self.joint.bag_of_members().index_select(0, chunk)
+        member_places = torch.arange(self.members.numel(), dtype=self.offsets.dtype, device=self.members.device)
+        member_chunk = torch.searchsorted(self.offsets, member_places, right=True) - 1
+        return member_chunk if self.joint is None else self.joint.bag_of_members().index_select(0, member_chunk)
 
     def _slow_in_torch(self, values: Tensor) -> bool:
         """Torch has no quick sum of doubles without weights: a loop of our own takes a tenth of its time."""
@@ -283,16 +283,18 @@ def hold(module: nn.Module, name: str, tensor: Tensor | None) -> None:
 
 def _chunked(indptr: np.ndarray) -> tuple[np.ndarray, sp.csr_array | None]:
     """Where chunks start, and which chunks make a bag; the bags themselves where none is large."""
-    sizes = np.diff(indptr).astype(np.int64)
-    if sizes.max(initial=0) <= CHUNK:
+    bag_sizes = np.diff(indptr).astype(np.int64)
+    if bag_sizes.max(initial=0) <= CHUNK:
         return indptr, None
-    pieces = np.maximum(1, -(-sizes // CHUNK))
-    ends = np.concatenate([[0], np.cumsum(pieces)])
-    place = np.arange(ends[-1]) - np.repeat(ends[:-1], pieces)
-    starts = np.repeat(indptr[:-1].astype(np.int64), pieces) + CHUNK * place
-    offsets = np.concatenate([starts, indptr[-1:]])
-    ones = np.ones(ends[-1], dtype=np.float32)
-    return offsets, sp.csr_array((ones, np.arange(ends[-1]), ends), shape=(sizes.size, ends[-1]))
+    chunk_counts = np.maximum(1, -(-bag_sizes // CHUNK))
+    chunk_ends = np.concatenate([[0], np.cumsum(chunk_counts)])
+    chunk_place = np.arange(chunk_ends[-1]) - np.repeat(chunk_ends[:-1], chunk_counts)
+    chunk_starts = np.repeat(indptr[:-1].astype(np.int64), chunk_counts) + CHUNK * chunk_place
+    chunk_offsets = np.concatenate([chunk_starts, indptr[-1:]])
+    chunk_weights = np.ones(chunk_ends[-1], dtype=np.float32)
+    return chunk_offsets, sp.csr_array(
+        (chunk_weights, np.arange(chunk_ends[-1]), chunk_ends), shape=(bag_sizes.size, chunk_ends[-1])
+    )
 
 
 @compiled
@@ -336,52 +338,58 @@ class MembershipSum(NeighbourhoodSum):
         super().__init__(SINGLE_PROCESS if shared is None else shared.communicator)
         self.shared = shared
         incidence = with_own_groups(incidence)
-        wanted = incidence if outputs is None else sp.csr_array(incidence[outputs])
-        self.rows, self.outputs = incidence.shape[0], wanted.shape[0]
+        output_incidence = incidence if outputs is None else sp.csr_array(incidence[outputs])
+        self.rows, self.outputs = incidence.shape[0], output_incidence.shape[0]
         self.supports_subset = incidence.nnz > MANY_MEMBERSHIPS and self.communicator.alone
         self.in_double = self._rounding_shows(incidence)
         # one group per node is the common case: giving back is a plain row look-up, with nothing to correct
-        plain = one_each(incidence)
-        back = _Lookup if plain else SparseRowSum
+        single_groups = one_each(incidence)
+        give_back = _Lookup if single_groups else SparseRowSum
         if outputs is not None and self.supports_subset:
             # what nobody among the outputs hears is not summed; rows in none of the groups left get nothing back
-            heard = np.unique(wanted.indices)
-            incidence, wanted = sp.csr_array(incidence[:, heard]), sp.csr_array(wanted[:, heard])
-            back = SparseRowSum
-        own = 1 - np.asarray(wanted.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1)
-        self.groups, self.back = SparseRowSum(sp.csr_array(incidence.T.tocsr())), back(wanted)
+            heard_groups = np.unique(output_incidence.indices)
+            incidence, output_incidence = (
+                sp.csr_array(incidence[:, heard_groups]),
+                sp.csr_array(output_incidence[:, heard_groups]),
+            )
+            give_back = SparseRowSum
+        own_correction = 1 - np.asarray(output_incidence.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1)
+        self.groups, self.back = SparseRowSum(sp.csr_array(incidence.T.tocsr())), give_back(output_incidence)
         # the transpose takes from the outputs and gives to all rows
         self.taken, self.to_all_nodes = self.groups, self.back
         if outputs is not None:
-            self.taken, self.to_all_nodes = (SparseRowSum(sp.csr_array(wanted.T.tocsr())), back(incidence))
-        hold(self, "correction", None if plain else torch.from_numpy(own))
+            self.taken, self.to_all_nodes = (
+                SparseRowSum(sp.csr_array(output_incidence.T.tocsr())),
+                give_back(incidence),
+            )
+        hold(self, "correction", None if single_groups else torch.from_numpy(own_correction))
         hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
 
     def forward(self, values: Tensor) -> Tensor:
-        work = values.double() if self.in_double else values
-        sums = self.back(whole_(self.groups(work), self.shared))
+        work_values = values.double() if self.in_double else values
+        row_sums = self.back(whole_(self.groups(work_values), self.shared))
         if self.correction is not None:
-            own = work if self.chosen is None else work.index_select(0, self.chosen)
-            sums.addcmul_(self.correction.to(work.dtype), own)
-        return sums.to(values.dtype)
+            own_values = work_values if self.chosen is None else work_values.index_select(0, self.chosen)
+            row_sums.addcmul_(self.correction.to(work_values.dtype), own_values)
+        return row_sums.to(values.dtype)
 
     def transposed(self, values: Tensor) -> Tensor:
         """S itself where all outputs are wanted, since sharing a group is mutual."""
         if self.chosen is None:
             return self.forward(values)
-        work = values.double() if self.in_double else values
-        sums = self.to_all_nodes(whole_(self.taken(work), self.shared))
+        work_values = values.double() if self.in_double else values
+        row_sums = self.to_all_nodes(whole_(self.taken(work_values), self.shared))
         if self.correction is not None:
-            sums.index_add_(0, self.chosen, work * self.correction.to(work.dtype))
-        return sums.to(values.dtype)
+            row_sums.index_add_(0, self.chosen, work_values * self.correction.to(work_values.dtype))
+        return row_sums.to(values.dtype)
 
     def _rounding_shows(self, incidence: sp.csr_array) -> bool:
         """Whether some row's own term in B B^T is so large that single precision would lose the rest."""
         if not self.communicator.any(bool((incidence.data != 1).any())):
             return False
-        here = torch.from_numpy(np.array(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
-        sums = whole_(here, self.shared).numpy().ravel()
-        return self.communicator.any(own_share(incidence, sums) > MAX_OWN_SHARE)
+        local_sums = torch.from_numpy(np.array(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
+        group_sums = whole_(local_sums, self.shared).numpy().ravel()
+        return self.communicator.any(own_share(incidence, group_sums) > MAX_OWN_SHARE)
 
 
 class SharedGroups(nn.Module):
@@ -396,9 +404,9 @@ class SharedGroups(nn.Module):
     def __init__(self, communicator: Communicator, shared: NDArray[np.int64], count: int) -> None:
         super().__init__()
         self.communicator, self.count = communicator, count
-        here = np.flatnonzero(shared >= 0)
-        hold(self, "here", torch.from_numpy(here))
-        hold(self, "number", torch.from_numpy(shared[here]))
+        shared_here = np.flatnonzero(shared >= 0)
+        hold(self, "here", torch.from_numpy(shared_here))
+        hold(self, "number", torch.from_numpy(shared[shared_here]))
 
     def whole_(self, sums: Tensor) -> Tensor:
         """Sums over all members from sums over those here, in place."""
@@ -447,14 +455,14 @@ class GroupSum(NeighbourhoodSum):
     def __init__(self, incidences: Sequence[sp.csr_array], shared: SharedGroups | None = None) -> None:
         super().__init__(SINGLE_PROCESS if shared is None else shared.communicator)
         self.shared = shared
-        filled = [with_own_groups(one) for one in incidences]
-        if not all(one_each(one) for one in filled):
+        filled_incidences = [with_own_groups(one) for one in incidences]
+        if not all(one_each(one) for one in filled_incidences):
             raise ValueError("a group can stand for its members only where memberships are 1 and single")
-        self.size = max((one.shape[1] for one in filled), default=0)
-        codes = [one.indices + layer * self.size for layer, one in enumerate(filled)]
-        member_of = np.concatenate(codes).astype(np.int64) if codes else np.zeros(0, np.int64)
+        self.size = max((one.shape[1] for one in filled_incidences), default=0)
+        group_codes = [one.indices + layer * self.size for layer, one in enumerate(filled_incidences)]
+        member_of = np.concatenate(group_codes).astype(np.int64) if group_codes else np.zeros(0, np.int64)
         self.rows = member_of.size
-        self.outputs = len(filled) * self.size
+        self.outputs = len(filled_incidences) * self.size
         ones = np.ones(self.rows, dtype=np.float32)
         shape = (self.outputs, self.rows)
         self.groups = SparseRowSum(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
@@ -465,8 +473,8 @@ class GroupSum(NeighbourhoodSum):
 
     def transposed(self, values: Tensor) -> Tensor:
         """Each member is given its group's row."""
-        given = values if self.shared is None else self.shared.whole_(values.clone())
-        return given.index_select(0, self.member_of)
+        group_rows = values if self.shared is None else self.shared.whole_(values.clone())
+        return group_rows.index_select(0, self.member_of)
 
     def to_members(self, values: Tensor) -> Tensor:
         """Each member's copy of its group's row, which every process that has members of the group holds."""
@@ -483,8 +491,8 @@ def one_each(incidence: sp.csr_array) -> bool:
     >>> one_each(sp.csr_array([[1.0, 0.0], [0.0, 0.0]])), one_each(sp.csr_array([[0.5]]))
     (True, False)
     """
-    single = np.diff(incidence.indptr).max(initial=0) <= 1
-    return bool(single and (incidence.data == 1).all())
+    single_groups = np.diff(incidence.indptr).max(initial=0) <= 1
+    return bool(single_groups and (incidence.data == 1).all())
 
 
 def without_single_members(incidence: sp.csr_array) -> sp.csr_array:
@@ -493,26 +501,26 @@ def without_single_members(incidence: sp.csr_array) -> sp.csr_array:
     >>> without_single_members(sp.csr_array([[1.0, 1.0], [1.0, 0.0]])).toarray().tolist()
     [[1.0], [1.0]]
     """
-    shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
-    return incidence if shared.all() else sp.csr_array(incidence[:, np.flatnonzero(shared)])
+    is_shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
+    return incidence if is_shared.all() else sp.csr_array(incidence[:, np.flatnonzero(is_shared)])
 
 
 def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
     """The incidence with a further group for every row that is in none."""
     rows = incidence.shape[0]
-    alone = np.flatnonzero(np.diff(incidence.indptr) == 0)
-    if not alone.size:
+    lone_rows = np.flatnonzero(np.diff(incidence.indptr) == 0)
+    if not lone_rows.size:
         return incidence
-    ones = np.ones(alone.size)
-    own = sp.csr_array((ones, (alone, np.arange(alone.size))), shape=(rows, alone.size))
-    return sp.csr_array(sp.hstack([incidence, own], format="csr"))
+    ones = np.ones(lone_rows.size)
+    own_groups = sp.csr_array((ones, (lone_rows, np.arange(lone_rows.size))), shape=(rows, lone_rows.size))
+    return sp.csr_array(sp.hstack([incidence, own_groups], format="csr"))
 
 
 def own_share(incidence: sp.csr_array, sums: NDArray[np.float64]) -> float:
     """The largest ratio of a row's own term in B B^T to all else that it hears, with the sums of the groups."""
-    own = np.asarray(incidence.power(2).sum(axis=1)).ravel()
-    everything = incidence @ sums
-    return float((own / np.maximum(1 + everything - own, 1)).max(initial=0.0))
+    own_terms = np.asarray(incidence.power(2).sum(axis=1)).ravel()
+    all_terms = incidence @ sums
+    return float((own_terms / np.maximum(1 + all_terms - own_terms, 1)).max(initial=0.0))
 
 
 def spread(values: Tensor, groups: GroupSum) -> Tensor:

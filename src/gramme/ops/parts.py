@@ -58,43 +58,51 @@ class Links:
         """The same for some listeners; the rows that none of them needs are gone from the halo."""
         if outputs is None:
             return self
-        matrix = sp.csr_array(self.matrix[outputs])
-        inside = self.matrix.shape[1] - self.owner.size
-        used = np.unique(matrix.indices)
-        used = used[used >= inside]
-        number = np.zeros(self.matrix.shape[1], dtype=matrix.indices.dtype)
-        number[:inside] = np.arange(inside)
-        number[used] = inside + np.arange(used.size)
-        narrowed = sp.csr_array(
-            (matrix.data, number[matrix.indices], matrix.indptr), shape=(matrix.shape[0], inside + used.size)
+        output_matrix = sp.csr_array(self.matrix[outputs])
+        own_columns = self.matrix.shape[1] - self.owner.size
+        used_halo = np.unique(output_matrix.indices)
+        used_halo = used_halo[used_halo >= own_columns]
+        new_columns = np.zeros(self.matrix.shape[1], dtype=output_matrix.indices.dtype)
+        new_columns[:own_columns] = np.arange(own_columns)
+        new_columns[used_halo] = own_columns + np.arange(used_halo.size)
+        narrowed_matrix = sp.csr_array(
+            (output_matrix.data, new_columns[output_matrix.indices], output_matrix.indptr),
+            shape=(output_matrix.shape[0], own_columns + used_halo.size),
         )
-        return replace(self, matrix=narrowed, owner=self.owner[used - inside], row=self.row[used - inside])
+        return replace(
+            self,
+            matrix=narrowed_matrix,
+            owner=self.owner[used_halo - own_columns],
+            row=self.row[used_halo - own_columns],
+        )
 
 
 def stacked_links(links: list[Links]) -> Links:
     """Links of several layers as one, the rows of the first layer first."""
     if len(links) == 1:
         return links[0]
-    own = links[0].rows
-    halos = [one.owner.size for one in links]
-    owner = np.concatenate([one.owner for one in links])
-    row = np.concatenate([one.row + place * one.sizes[one.owner] for place, one in enumerate(links)])
-    order = np.argsort(owner, kind="stable")
-    renamed = np.empty(order.size, dtype=np.int64)
-    renamed[order] = np.arange(order.size)
-    rows = len(links) * own
-    kind = np.int32 if rows + order.size < 2**31 else np.int64
-    indices, start = [], 0
-    for place, (one, halo) in enumerate(zip(links, halos, strict=True)):
-        number = np.concatenate([np.arange(own) + place * own, rows + renamed[start : start + halo]])
-        indices.append(number.astype(kind)[one.matrix.indices])
-        start += halo
-    counts = [np.diff(one.matrix.indptr).astype(np.int64) for one in links]
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-    data = np.concatenate([one.matrix.data for one in links])
-    shape = (rows, rows + order.size)
-    matrix = sp.csr_array((data, np.concatenate(indices), indptr), shape=shape)
-    return replace(links[0], matrix=matrix, owner=owner[order], row=row[order])
+    own_rows = links[0].rows
+    halo_sizes = [one.owner.size for one in links]
+    halo_owner = np.concatenate([one.owner for one in links])
+    halo_row = np.concatenate([one.row + place * one.sizes[one.owner] for place, one in enumerate(links)])
+    owner_order = np.argsort(halo_owner, kind="stable")
+    new_halo = np.empty(owner_order.size, dtype=np.int64)
+    new_halo[owner_order] = np.arange(owner_order.size)
+    row_count = len(links) * own_rows
+    index_type = np.int32 if row_count + owner_order.size < 2**31 else np.int64
+    indices, halo_start = [], 0
+    for place, (one, halo) in enumerate(zip(links, halo_sizes, strict=True)):
+        new_columns = np.concatenate(
+            [np.arange(own_rows) + place * own_rows, row_count + new_halo[halo_start : halo_start + halo]]
+        )
+        indices.append(new_columns.astype(index_type)[one.matrix.indices])
+        halo_start += halo
+    row_entries = [np.diff(one.matrix.indptr).astype(np.int64) for one in links]
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_entries))])
+    all_weights = np.concatenate([one.matrix.data for one in links])
+    matrix_shape = (row_count, row_count + owner_order.size)
+    stacked_matrix = sp.csr_array((all_weights, np.concatenate(indices), indptr), shape=matrix_shape)
+    return replace(links[0], matrix=stacked_matrix, owner=halo_owner[owner_order], row=halo_row[owner_order])
 
 
 class Exchange(nn.Module):
@@ -108,13 +116,16 @@ class Exchange(nn.Module):
     def __init__(self, links: Links) -> None:
         super().__init__()
         self.communicator = communicator = links.communicator
-        owner, row = links.owner, links.row
-        counts, one_each = np.bincount(owner, minlength=communicator.size).astype(np.int64), [1] * communicator.size
-        self.receive: list[int] = counts.tolist()
-        asked = communicator.exchange(torch.from_numpy(counts), one_each, one_each)
-        self.send: list[int] = communicator.finish(asked).tolist()
-        wanted = torch.from_numpy(row.astype(np.int64))
-        hold(self, "rows_sent", communicator.finish(communicator.exchange(wanted, self.receive, self.send)))
+        halo_owner, halo_row = links.owner, links.row
+        row_counts, one_each = (
+            np.bincount(halo_owner, minlength=communicator.size).astype(np.int64),
+            [1] * communicator.size,
+        )
+        self.receive: list[int] = row_counts.tolist()
+        asked_counts = communicator.exchange(torch.from_numpy(row_counts), one_each, one_each)
+        self.send: list[int] = communicator.finish(asked_counts).tolist()
+        wanted_rows = torch.from_numpy(halo_row.astype(np.int64))
+        hold(self, "rows_sent", communicator.finish(communicator.exchange(wanted_rows, self.receive, self.send)))
         self.largest = int(communicator.all_max(max(sum(self.receive), sum(self.send))))
 
     def start(self, values: Tensor) -> Any:
@@ -135,18 +146,18 @@ class Exchange(nn.Module):
 
     def peers(self) -> Iterator[tuple[slice, slice, list[int], list[int]]]:
         """Rounds in which each process fetches from one other alone: halo rows, rows sent, and both counts."""
-        size, rank = self.communicator.size, self.communicator.rank
-        takes = np.concatenate([[0], np.cumsum(self.receive)])
-        gives = np.concatenate([[0], np.cumsum(self.send)])
-        for step in range(1, size):
-            source, target = (rank + step) % size, (rank - step) % size
-            send, receive = [0] * size, [0] * size
-            send[target], receive[source] = self.send[target], self.receive[source]
+        worker_count, own_rank = self.communicator.size, self.communicator.rank
+        halo_bounds = np.concatenate([[0], np.cumsum(self.receive)])
+        sent_bounds = np.concatenate([[0], np.cumsum(self.send)])
+        for step in range(1, worker_count):
+            source_rank, target_rank = (own_rank + step) % worker_count, (own_rank - step) % worker_count
+            send_counts, receive_counts = [0] * worker_count, [0] * worker_count
+            send_counts[target_rank], receive_counts[source_rank] = self.send[target_rank], self.receive[source_rank]
             yield (
-                slice(int(takes[source]), int(takes[source + 1])),
-                slice(int(gives[target]), int(gives[target + 1])),
-                send,
-                receive,
+                slice(int(halo_bounds[source_rank]), int(halo_bounds[source_rank + 1])),
+                slice(int(sent_bounds[target_rank]), int(sent_bounds[target_rank + 1])),
+                send_counts,
+                receive_counts,
             )
 
 
@@ -168,14 +179,14 @@ class PartEdgeSum(NeighbourhoodSum):
     ) -> None:
         super().__init__(links.communicator)
         self.rows = links.rows
-        own = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
+        self_rows = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
         if outputs is not None:
-            links, own, symmetric = links.at(outputs), own[outputs], False
+            links, self_rows, symmetric = links.at(outputs), self_rows[outputs], False
         self.outputs, self.symmetric = links.rows, symmetric
-        inside = sp.csr_array(links.matrix[:, : self.rows])
-        inside = sp.csr_array(inside + own) if include_self else inside
-        self.heard = SparseRowSum(inside)
-        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(inside.T.tocsr()))
+        own_matrix = sp.csr_array(links.matrix[:, : self.rows])
+        own_matrix = sp.csr_array(own_matrix + self_rows) if include_self else own_matrix
+        self.heard = SparseRowSum(own_matrix)
+        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(own_matrix.T.tocsr()))
         self.exchange = Exchange(links)
         self._outside = sp.csr_array(links.matrix[:, self.rows :])
         self.outside = SparseRowSum(self._outside)
@@ -185,10 +196,10 @@ class PartEdgeSum(NeighbourhoodSum):
     def forward(self, values: Tensor) -> Tensor:
         if self._too_large(values):
             return self._peer_by_peer(values)
-        started = self.exchange.start(values)
-        sums = self.heard(values)
-        halo = self.exchange.finish(started)
-        return sums.add_(self.outside(halo))
+        started_exchange = self.exchange.start(values)
+        row_sums = self.heard(values)
+        halo_rows = self.exchange.finish(started_exchange)
+        return row_sums.add_(self.outside(halo_rows))
 
     def transposed(self, values: Tensor) -> Tensor:
         if self.symmetric:
@@ -196,41 +207,47 @@ class PartEdgeSum(NeighbourhoodSum):
         if self._too_large(values):
             return self._peer_by_peer_back(values)
         assert self.back is not None
-        started = self.exchange.start_back(self.back(values))
-        return self.exchange.finish_back(started, self.listeners(values))
+        started_exchange = self.exchange.start_back(self.back(values))
+        return self.exchange.finish_back(started_exchange, self.listeners(values))
 
     # Where the halo is large: from one process at a time
 
     def _too_large(self, values: Tensor) -> bool:
-        size = self.exchange.largest * values.shape[1] * values.element_size()
-        return self.communicator.size > 2 and size > MAX_HALO_BYTES
+        halo_bytes = self.exchange.largest * values.shape[1] * values.element_size()
+        return self.communicator.size > 2 and halo_bytes > MAX_HALO_BYTES
 
     def _peer_by_peer(self, values: Tensor) -> Tensor:
-        sums = self.heard(values)
-        for (bags, _), (_, given, send, receive) in zip(self._peers(), self.exchange.peers(), strict=True):
-            rows = values.index_select(0, self.exchange.rows_sent[given])
-            fetched = self.communicator.finish(self.communicator.exchange(rows, send, receive))
-            sums += bags(fetched)
-        return sums
+        row_sums = self.heard(values)
+        for (peer_sum, _), (_, sent_slice, send_counts, receive_counts) in zip(
+            self._peers(), self.exchange.peers(), strict=True
+        ):
+            sent_rows = values.index_select(0, self.exchange.rows_sent[sent_slice])
+            fetched_rows = self.communicator.finish(self.communicator.exchange(sent_rows, send_counts, receive_counts))
+            row_sums += peer_sum(fetched_rows)
+        return row_sums
 
     def _peer_by_peer_back(self, values: Tensor) -> Tensor:
-        sums = self.listeners(values)
-        for (_, back), (_, given, send, receive) in zip(self._peers(), self.exchange.peers(), strict=True):
-            assert back is not None
-            came = self.communicator.finish(self.communicator.exchange(back(values), receive, send))
-            sums.index_add_(0, self.exchange.rows_sent[given], came)
-        return sums
+        row_sums = self.listeners(values)
+        for (_, peer_back), (_, sent_slice, send_counts, receive_counts) in zip(
+            self._peers(), self.exchange.peers(), strict=True
+        ):
+            assert peer_back is not None
+            received_gradients = self.communicator.finish(
+                self.communicator.exchange(peer_back(values), receive_counts, send_counts)
+            )
+            row_sums.index_add_(0, self.exchange.rows_sent[sent_slice], received_gradients)
+        return row_sums
 
     def _peers(self) -> list[tuple[SparseRowSum, SparseRowSum | None]]:
         """The halo's part of the sum by the process it comes from, in the order of the rounds."""
         if self._by_peer is None:
-            columns = self._outside.tocsc()
+            halo_columns = self._outside.tocsc()
             self._by_peer = []
             device = self.exchange.rows_sent.device
-            for taken, *_ in self.exchange.peers():
-                some = sp.csr_array(columns[:, taken].tocsr())
-                back = None if self.symmetric else SparseRowSum(_turned(some)).to(device)
-                self._by_peer.append((SparseRowSum(some).to(device), back))
+            for peer_slice, *_ in self.exchange.peers():
+                peer_matrix = sp.csr_array(halo_columns[:, peer_slice].tocsr())
+                peer_back = None if self.symmetric else SparseRowSum(_turned(peer_matrix)).to(device)
+                self._by_peer.append((SparseRowSum(peer_matrix).to(device), peer_back))
         return self._by_peer
 
 
