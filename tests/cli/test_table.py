@@ -358,3 +358,15 @@ def test_columns_are_kept_of_a_table_only(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["fit", "balance_scale", "--keep-columns", "--out", str(tmp_path / "x")])
     assert "it goes with --table" in capsys.readouterr().err
+
+
+def test_a_table_of_counts_is_doubted_and_hints_can_be_pasted(tmp_path, capsys) -> None:
+    path = tmp_path / "titanic.dat"
+    rows = [
+        f"{age} {sex} {count} {known}" for age in range(60) for sex, count, known in (("m", 9, "no"), ("f", 70, "yes"))
+    ]
+    path.write_text("\n".join(['"passenger age" sex Freq survived', *rows]) + "\n")
+    assert run("info", path, "--table", "--label", "survived") == 0
+    told = "".join(capsys.readouterr())
+    assert "'Freq' may count whom each row stands for" in told.replace("\n", " ")
+    assert "--bins 'passenger age=5'" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterable
 from itertools import pairwise
@@ -36,6 +37,9 @@ def open_table(path: Path, read: Reading, *, needs_label: bool = True) -> tuple[
         label=label,
     )
     names = list(table.columns)
+    for name in names:
+        if name.lower() in ("freq", "frequency") and name != label:  # as R writes a table of counts
+            tell(f"{path.name}: {name!r} may count whom each row stands for, but each row is one here", doubt=True)
     if needs_label and label is None and labels is None:
         raise DataError(
             f"{path}: say with --label which column has the labels to learn and predict; "
@@ -179,10 +183,11 @@ def _short(number: float) -> str:
 
 def _to_change(plan: LayerPlan) -> str:
     column = plan.columns[0]
+    groups, neighbours, weekday = (shlex.quote(f"{column}={what}") for what in (5, 10, "weekday"))
     return {
-        "bins": f" (--bins {column}=5, --knn {column}=10)",
-        "dates": f" (--dates {column}=weekday, --bins {column}=5)",
-        "knn": f" (--bins {column}=5)",
+        "bins": f" (--bins {groups}, --knn {neighbours})",
+        "dates": f" (--dates {weekday}, --bins {groups})",
+        "knn": f" (--bins {groups})",
         "categories": " (--columns leaves it out)",
     }.get(plan.way, "")
 

@@ -27,7 +27,7 @@ from .spreadsheet import PARQUET, cell_text, read_arrow, sheet_values
 from .text import SEPARATORS, check_width, tell_separator, without_comments
 from .values import tell_of_labels, unknown_marks
 
-ENDINGS = (".csv", ".tsv", ".tab", ".txt", *PARQUET, ".xlsx")
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", *PARQUET, ".xlsx")
 
 
 def read_table(

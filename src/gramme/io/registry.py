@@ -119,7 +119,7 @@ _ALL = (
     ),
     Format(
         csv_tables.TEXT_NAME,
-        (".txt", ".dat", ".tab", ".edgelist", ".ncol"),
+        (".txt", ".dat", ".tab", ".edgelist", ".ncol", ".mtx"),
         csv_tables.read_text_file,
         None,
         "edges or a matrix by spaces, tabs, commas or semicolons, as R, igraph and networkx write them",

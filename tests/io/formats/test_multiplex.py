@@ -129,3 +129,15 @@ def test_weights_that_add_up_beyond_all_numbers(tmp_path):
     path = write_files(tmp_path, "1 1 2 1e308\n" * 2)
     with pytest.raises(FileFormatError, match=r"layer '1'.*more than a number can hold"):
         read(path)
+
+
+def test_rows_that_may_be_source_target_and_weight_are_doubted(tmp_path):
+    rows = "1 2 5\n2 3 1\n3 1 2\n"
+    for name, doubts in (("net.edges", 1), ("net_multiplex.edges", 0)):
+        (tmp_path / name).write_text(rows)
+        assert len(inspect(tmp_path / name)[1].doubts) == doubts
+    with pytest.warns(GrammeWarning, match="if they are source, target and weight, say format='text'"):
+        read(tmp_path / "net.edges")
+    (tmp_path / "net.edges").write_text("1 2\n")
+    with pytest.raises(FileFormatError, match="for source, target and weight, format='text'"):
+        read(tmp_path / "net.edges")

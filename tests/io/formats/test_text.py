@@ -104,8 +104,9 @@ class TestText(ReadCase):
         {"g.txt": R_TABLE.encode()},
         {"g.txt": b"# a comment\nego alter\n1 2\n2 3\n"},
         {"g.edgelist": b"0 1\n1 2\n"},
+        {"g.mtx": b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n2 3 4.5\n"},
     ]
-    words: ClassVar = [b"# x\n", b"from to\n", b"a b {'weight': 1}\n", b'"a b"', b"%\n"]
+    words: ClassVar = [b"# x\n", b"from to\n", b"a b {'weight': 1}\n", b'"a b"', b"%\n", b"3 3 1\n"]
 
 
 @pytest.fixture
@@ -194,3 +195,25 @@ def test_attributes_that_networkx_writes_behind_edges_are_told(tmp_path):
     graph, report = inspect(tmp_path / "g.edgelist")
     assert graph.layers["edges"].weight.tolist() == [2.0, 1.0]
     assert "g.edgelist: attributes of edges not used: kind" in report.doubts
+
+
+MARKET = "%%MatrixMarket matrix coordinate real {}\n% by scipy\n4 4 2\n2 1 4\n3 2 1.5\n"
+
+
+@pytest.mark.parametrize(("kind", "directed"), [("symmetric", False), ("general", True)])
+@pytest.mark.parametrize("name", ["net.mtx", "net.txt"])
+def test_the_size_of_a_matrix_market_file_is_no_edge(tmp_path, name, kind, directed):
+    (tmp_path / name).write_text(MARKET.format(kind))
+    graph = read(tmp_path / name)
+    assert (graph.num_nodes, graph.layers["edges"].num_edges, graph.layers["edges"].directed) == (4, 2, directed)
+    assert sorted(graph.layers["edges"].weight) == [1.5, 4]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4 4 2", "4 5 2"), ("4 4 2", "4 4 3"), ("coordinate", "array"), ("3 2 1.5", "3 9 1"), ("4 4 2", "4 4")],
+)
+def test_other_matrix_market_files_are_refused(tmp_path, old, new):
+    (tmp_path / "net.mtx").write_text(MARKET.format("general").replace(old, new))
+    with pytest.raises(FileFormatError):
+        read(tmp_path / "net.mtx")

@@ -18,11 +18,11 @@ from gramme.io.edge_rows import fast_rows
 from gramme.io.edge_table import edges_of_table, looks_like_edges, no_edges
 from gramme.io.headers import edge_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.source import decode, read_bytes, read_text, tell
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
+from gramme.io.source import check_declared, decode, numbered_lines, read_bytes, read_text, tell
 from gramme.io.tables import Table, companion, read_companions, take_tables, to_tables
-from gramme.io.text import format_row, quote_cell, separator_of, text_rows, without_comments
-from gramme.io.values import format_number
+from gramme.io.text import fields, format_row, quote_cell, separator_of, text_rows, without_comments
+from gramme.io.values import format_number, is_whole
 
 # Neo4j's export of a whole database as one table: rows of nodes with ``_id``, then rows of relations between them.
 _NEO4J_COLUMNS = ("_id", "_start", "_end", "_type")
@@ -177,7 +177,10 @@ def read_text_file(path: Path, options: ReadOptions) -> Parsed:
         found = fast_rows(body, columns=(2, 3), order=(-1, 0, 1, 2))
         if found is not None:
             return Parsed([path], found)
-    text = without_comments(decode(data, path, options.encoding), path)
+    text = decode(data, path, options.encoding)
+    if text.startswith("%%MatrixMarket"):
+        return _matrix_market(text, path, options)
+    text = without_comments(text, path)
     if "\n" not in text:
         text = text.replace("\r", "\n")
     if "{" in text:
@@ -190,3 +193,27 @@ def read_text_file(path: Path, options: ReadOptions) -> Parsed:
     if bare and options.header is None and rows and edge_header(rows[0][1]) is None:
         options = replace(options, header=False)
     return parse_table(rows, path, options, separator)
+
+
+def _matrix_market(text: str, path: Path, options: ReadOptions) -> Parsed:
+    """The edges of a sparse matrix, as scipy and SuiteSparse keep it; an entry i j is an edge from i to j."""
+    kind = text.partition("\n")[0].lower().split()
+    rows = [(line, fields(row)) for line, row in numbered_lines(text) if not row.startswith("%")]
+    line, size = rows[0] if rows else (1, [])
+    if "coordinate" not in kind or len(size) != 3 or size[0] != size[1] or not all(map(is_whole, size)):
+        raise FileFormatError(
+            "of Matrix Market's files, square ones with coordinates are read: 'n n entries' first", file=path, line=line
+        )
+    check_declared(int(size[0]), "nodes", len(text), path, line)
+    if len(rows) - 1 != int(size[2]):
+        raise FileFormatError(f"there are {len(rows) - 1} entries where {size[2]} are stated", file=path, line=line)
+    collector = RowCollector(path)
+    for line, entry in rows[1:]:
+        if len(entry) not in (2, 3) or not all(is_whole(end) and 0 < int(end) <= int(size[0]) for end in entry[:2]):
+            raise FileFormatError(
+                f"an entry has two numbers up to {size[0]}, and perhaps a value", file=path, line=line
+            )
+        collector.add("", *entry[:2], entry[2] if len(entry) > 2 else None, line)
+    parsed = Parsed([path], replace(collector.finish(), layers=[]), directed=kind[-1] == "general")
+    parsed.nodes, parsed.nodes_file = [str(number) for number in range(1, int(size[0]) + 1)], path
+    return parsed

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gramme._text import plural, setting
 from gramme.errors import FileFormatError, GrammeWarning
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io.atomic import Content
@@ -18,7 +19,7 @@ from gramme.io.edge_rows import read_edge_rows
 from gramme.io.lossy import TextGraph, as_text, edges_of, lossy
 from gramme.io.node_table import AttributeTable, read_attributes
 from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, ends_of, renamed_ends
-from gramme.io.source import beside
+from gramme.io.source import beside, tell
 from gramme.io.tables import Table, node_facts
 from gramme.io.text import quote
 from gramme.io.values import format_number
@@ -29,10 +30,17 @@ _LABEL_OF_NODE = "nodeLabel"
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The edges, with the tables of layers and nodes beside it."""
-    expected = "3 or 4 (layer, source, target and perhaps weight)"
+    as_text_file = setting("format", "text", option="from")
+    expected = f"3 or 4 (layer, source, target and perhaps weight; for source, target and weight, {as_text_file})"
     rows = read_edge_rows(path, options.encoding, expected=expected)
     parsed = Parsed([path], rows, id_start=1, ones_mean_unweighted=True)
     layers, nodes = _beside(path, "_layers.txt"), _beside(path, "_nodes.txt")
+    if layers is None and nodes is None and not path.name.endswith("_multiplex.edges"):
+        tell(
+            f"{path.name}: read as rows of layer, source and target, in {plural(len(rows.layers), 'layer')}; if they "
+            f"are source, target and weight, say {as_text_file}",
+            doubt=True,
+        )
     if layers is not None:
         take_layers(parsed, read_attributes(layers, options.encoding, " "))
     if nodes is not None:
