@@ -5,6 +5,7 @@ import pytest
 
 from gramme.errors import FileFormatError
 from gramme.io.plain_table import header_of, read_table
+from gramme.io.source import gathered
 from gramme.io.spreadsheet import cell_text, read_sheets
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -71,3 +72,17 @@ def test_millions_of_empty_cell_formats_are_refused_before_they_are_read(tmp_pat
 def test_a_first_column_without_a_name_is_called_as_in_csv(tmp_path):
     path = write(tmp_path / "x.xlsx", Empty=[], People=[[None, "age"], ["ann", 30], ["bob", 31]])
     assert list(read_table(path).columns) == ["row", "age"] == header_of(path)
+
+
+def test_formulas_that_nobody_computed_are_said(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["source", "target", "weight"], ["a", "b", "=1+1"], ["b", "c", 2]):
+        book.active.append(row)
+    book.save(tmp_path / "ties.xlsx")
+    with gathered() as notes:
+        read_sheets(tmp_path / "ties.xlsx")
+    assert notes.doubts == [
+        "ties.xlsx: 1 formula without a value read as empty cells; open the file in a spreadsheet program and save it, "
+        "which computes them"
+    ]

@@ -9,16 +9,20 @@ from tests.io.cases import sample_graph
 
 from gramme.errors import DataError
 from gramme.io import FORMATS, inspect, read, write
+from gramme.io.source import gathered
 from gramme.io.values import (
     decode,
     encode,
     format_number,
     id_base,
     in_order,
+    is_unknown,
     is_whole,
     parse_number,
     parse_weight,
     require_proper,
+    tell_of_twins,
+    unknown_marks,
 )
 
 
@@ -241,3 +245,15 @@ def test_nodes_and_layers_that_look_alike_are_said(tmp_path):
     _, report = inspect(tmp_path / "g.csv")
     assert any("'Ann' and 'ann'" in doubt and "two nodes" in doubt for doubt in report.doubts)
     assert any("'chat' and 'Chat'" in doubt and "two layers" in doubt for doubt in report.doubts)
+
+
+def test_names_that_a_spreadsheet_shortened_are_doubted():
+    with gathered() as notes:
+        tell_of_twins(["1.23457E+14", "1e5", "2"], "names", "nodes")
+    assert len(notes.doubts) == 1
+    assert "'1.23457E+14' and the like may be numbers that a spreadsheet has shortened" in notes.doubts[0]
+
+
+def test_errors_of_a_spreadsheet_are_unknown():
+    assert is_unknown("#REF!", unknown_marks())
+    assert is_unknown(" #DIV/0! ", unknown_marks())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from gramme._text import plural
 from gramme.errors import FileFormatError, import_extra
 
-from .source import MAX_DECLARED_BEYOND_FILE, read_bytes
+from .source import MAX_DECLARED_BEYOND_FILE, read_bytes, tell
 from .text import check_width
 from .values import format_number
 
@@ -25,6 +27,8 @@ _MAX_TAGS_PER_BYTE = (
 _SPARE_TAGS = 500_000
 _MAX_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
 
+# A cell with a formula whose value nobody has computed, as openpyxl writes it; the value of text may be empty.
+_UNCOMPUTED = re.compile(rb'<c (?![^>]*t="str")[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>')
 _FIRST_ROUNDED = 2**53  # the first whole number with a neighbour that a spreadsheet cannot tell from it
 _FIRST_BEYOND_IDS = 2**64  # no program numbers anything so; a measure that large loses nothing that counts
 
@@ -83,13 +87,23 @@ def _unpacked_size(data: bytes, path: Path) -> int:
             size = sum(member.file_size for member in archive.infolist())
             if size > _SPARE_BYTES + _MAX_UNPACK_RATIO * len(data):
                 raise FileFormatError(f"{len(data)} bytes would unfold to {size}", file=path)
-            tags = sum(archive.read(member).count(b"<") for member in archive.infolist())
+            tags = uncomputed = 0
+            for member in archive.infolist():
+                part = archive.read(member)
+                tags += part.count(b"<")
+                uncomputed += len(_UNCOMPUTED.findall(part))
     except FileFormatError:
         raise
     except Exception as error:  # zipfile raises many kinds too
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
     if tags > _SPARE_TAGS + _MAX_TAGS_PER_BYTE * len(data):
         raise FileFormatError(f"{len(data)} bytes would unfold to {tags:,} elements", file=path)
+    if uncomputed:
+        tell(
+            f"{path.name}: {plural(uncomputed, 'formula')} without a value read as empty cells; open the file in a "
+            "spreadsheet program and save it, which computes them",
+            doubt=True,
+        )
     return size
 
 

@@ -28,6 +28,8 @@ from .source import tell
 
 # "7" but neither "07" nor "+7": the text of a whole number as it is usually written.
 _WHOLE = re.compile(r"(?:0|-?[1-9][0-9]{0,99})\Z")
+# What a spreadsheet shows of a long number
+_SHORTENED = re.compile(r"[0-9][.,][0-9]{1,5}E\+[0-9]{2}\Z")
 # "07" and "7.0", which programs make of 7
 _WITH_ZEROS = re.compile(r"0*([0-9]{1,99})(?:\.0*)?\Z")
 
@@ -67,11 +69,18 @@ def plain_form(name: str) -> str:
 def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
     """Say which names look alike to a reader and are different all the same, which is hardly ever meant."""
     first_of: dict[str, str] = {}
-    pairs = []
+    pairs, shortened = [], ""
     for name in names:
+        shortened = shortened or (name if _SHORTENED.match(name) else "")
         alike = first_of.setdefault(plain_form(name), name)
         if alike != name:
             pairs.append((alike, name))
+    if shortened:
+        tell(
+            f"the {what} {shortened!r} and the like may be numbers that a spreadsheet has shortened, so that different "
+            f"{become} have one name",
+            doubt=True,
+        )
     if pairs:
         more = f", and {plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
         tell(
@@ -127,9 +136,11 @@ def format_number(value: float) -> str:
 # Which text means "not known": the same marks in labels, in tables and in attributes of nodes.
 
 
-#: Cells that mean "not known", besides empty ones: what R, SPSS, SAS, Excel, pandas, SQL and UCI write for it.
+#: Cells that mean "not known", besides empty ones: what R, SPSS, SAS, pandas, SQL and UCI write for it, and the errors
+#: of a spreadsheet.
 UNKNOWN = (
     "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "Null", "null", "?", ".",
+    "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!",
 )  # fmt: skip
 
 
