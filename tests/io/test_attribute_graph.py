@@ -1,10 +1,12 @@
 """Attributes by name: which are layers, weights, names and labels."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from gramme.errors import FileFormatError
+from gramme.io import read
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.parsed import ReadOptions
 from gramme.io.source import gathered
@@ -45,3 +47,16 @@ def test_weights_that_are_no_numbers_are_none():
     assert parsed(NODES, [("1", "2", {"weight": True})]).rows.weight is None
     with pytest.raises(FileFormatError, match="is not a number"):
         parsed(NODES, [("1", "2", {"weight": "heavy"})])
+
+
+def test_edges_between_layers_are_couplings_in_every_format_with_attributes(tmp_path):
+    links = [
+        {"source": "a", "target": "b", "layer": "mutual"},
+        {"source": "b", "target": "c", "source_layer": "mutual", "target_layer": "other"},
+    ]
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps({"nodes": [{"id": n, "size": k} for k, n in enumerate("abc")], "links": links}))
+    graph = read(path, features=["size"])
+    assert list(graph.layers) == ["mutual", "other"]
+    assert graph.couplings["mutual", "other"].num_edges == 1
+    assert graph.features.tolist() == [[0], [1], [2]]

@@ -20,6 +20,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import Pair
 from gramme.graph.edge_features import encoded_columns
+from gramme.graph.edges import ONLY_LAYER
 
 from .cells import typed_column
 from .labels import NodeFacts, read_labels, settle_labels
@@ -47,9 +48,6 @@ def renamed(graph: MultilayerGraph, nodes: pd.Index) -> MultilayerGraph:
     whole = MultilayerGraph.__new__(MultilayerGraph)
     whole.__setstate__(graph.__getstate__() | {"nodes": nodes})
     return whole
-
-
-ONLY_LAYER = "edges"
 
 
 def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[MultilayerGraph, ReadReport]:

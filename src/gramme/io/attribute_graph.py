@@ -6,10 +6,12 @@ import numbers
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gramme._text import setting
 from gramme.errors import did_you_mean
+from gramme.graph.edges import ONLY_LAYER
 
 from .headers import DIRECTIONS, plain_word
 from .node_table import LABEL_COLUMN, AttributeTable, is_feature_name, take_columns
@@ -18,7 +20,6 @@ from .source import tell
 from .spreadsheet import cell_text
 
 _LAYER = ("layer", "relation", "relationtype", "relationship", "edgetype", "linktype", "type", "kind")
-_WEIGHT = ("weight", "value")
 #: Attributes of drawings and of bookkeeping, which say nothing about a node.
 _NO_FACTS = {"id", "viz", "graphics", "x", "y", "z", "r", "g", "b", "a", "size", "color", "pos", "index"}
 Edges = Iterable[tuple[str, str, Mapping[str, Any]]]
@@ -33,39 +34,57 @@ def parse_attribute_graph(
     *,
     directed: bool | None,
     named_by_label: bool = False,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Parsed:
-    """A graph from nodes and edges with attributes; ``named_by_label`` where ``label`` is a name and no class."""
-    name_of = _names(nodes) if named_by_label else {node: node for node in nodes}
+    """A graph from nodes and edges with attributes.
+
+    ``named_by_label`` where ``label`` is a name and no class; ``names`` has other names of nodes. An edge with
+    ``source_layer`` and ``target_layer`` joins two layers.
+    """
+    name_of = _names(nodes) if named_by_label else {node: names.get(node, node) for node in nodes}
     listed = list(edges)
     words = _words(listed)
     layer = layer_word(listed, path)
-    weight = next((word for word in _WEIGHT if word in words), None)
+    weight = next((word for word in ("weight", "value") if word in words), None)
+    if weight == "value":
+        tell(f"{path.name}: the edges' attribute 'value' is the weight")
     rows = RowCollector(path)
     for source, target, facts in listed:
         plain = {plain_word(key): value for key, value in facts.items()}
-        stated = cell_text(plain.get(layer)) if layer is not None else ""
+        first = second = (cell_text(plain.get(layer)) if layer is not None else "") or ONLY_LAYER
+        if "sourcelayer" in plain and "targetlayer" in plain:
+            first, second = str(plain["sourcelayer"]), str(plain["targetlayer"])
         value = plain.get(weight) if weight is not None else None
         if isinstance(value, bool) or not isinstance(value, (numbers.Real, str, type(None))):
             value = None
         ends = name_of.get(source, source), name_of.get(target, target)
         described = {name: cell_text(facts.get(name)) for name in options.edge_columns if name in facts}
-        rows.add(stated or "edges", *ends, None if value is None else str(value), None, described)
+        rows.add_between(first, second, *ends, None if value is None else str(value), None, facts=described)
     found = rows.finish()
-    if layer is None:
+    if layer is None and found.layers == [ONLY_LAYER]:
         found.layers = []
     parsed = Parsed([path], found, directed=directed)
     parsed.nodes, parsed.nodes_file = [name_of[node] for node in nodes], path
-    names = {key for facts in nodes.values() for key in facts}
-    left_out = {key for key in names if key.lower() in _NO_FACTS | ({"label", "name"} if named_by_label else {"name"})}
-    table = attribute_table(path, parsed.nodes, nodes.values(), left_out - {options.label})
+    useless = _NO_FACTS | ({"label", "name"} if named_by_label else {"name"})
+    every = {key for facts in nodes.values() for key in facts}
+    left_out = {key for key in every if key.lower() in useless and key not in _asked(options)}
+    table = attribute_table(path, parsed.nodes, nodes.values(), left_out)
     take_attributes(parsed, table, options, {"node"})
     return parsed
+
+
+def _asked(options: ReadOptions) -> set[str]:
+    """The attributes of nodes that the user names."""
+    lists = [
+        [one] if isinstance(one, str) else one or () for one in (options.columns, options.features, options.layers_from)
+    ]
+    return {name for one in lists for name in one} | {str(options.label)}
 
 
 def layer_word(edges: Listed, path: Path) -> str | None:
     """The attribute of edges that names their layer, as a plain word; it is told unless it is called ``layer``."""
     words = _words(edges)
-    found = next((word for word in _LAYER if word in words and not _directions(edges, word)), None)
+    found = next((word for word in _LAYER if word in words and (word == "layer" or not _directions(edges, word))), None)
     if found not in (None, "layer"):
         tell(f"{path.name}: the edges' attribute {found!r} names the layers")
     return found
@@ -121,8 +140,7 @@ def take_attributes(parsed: Parsed, table: AttributeTable, options: ReadOptions,
     if options.columns is None and options.features is None and options.layers_from is None:
         options = replace(options, columns=[name for name in names if is_feature_name(name)])
     made = take_columns(parsed, table, {label, *(name for name in table.header if name in taken)}, options)
-    asked = (options.columns, options.features, options.layers_from)
-    used = {label, *(name for each in asked for name in ([each] if isinstance(each, str) else each or ()))}
+    used = _asked(options) | {label}
     unused = [name for name in names if name not in used and name not in made.mask_columns]
     if unused:
         tell(

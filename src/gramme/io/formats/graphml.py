@@ -21,15 +21,13 @@ from xml.sax.saxutils import quoteattr
 
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
-from gramme.io.attribute_graph import attribute_table, layer_word, parse_attribute_graph, take_attributes
-from gramme.io.headers import DIRECTIONS, plain_word
+from gramme.io.attribute_graph import parse_attribute_graph
+from gramme.io.headers import DIRECTIONS
 from gramme.io.lossy import as_text, edges_of, lossy
 from gramme.io.node_table import LABEL_COLUMN
-from gramme.io.parsed import Parsed, ReadOptions, RowCollector, between, own_layers
+from gramme.io.parsed import Parsed, ReadOptions, between, own_layers
 from gramme.io.source import read_bytes, read_text, tell
-from gramme.io.spreadsheet import cell_text
 
 NAME = "graphml"
 _LAYERS = "gramme_layers"
@@ -55,30 +53,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         # networkx turns undirected edges round, and their ends are in different layers
         data = _UNDIRECTED.sub(rb"\1directed\2", data)
     graph = _parsed(lambda: networkx.read_graphml(AtOnce(data), force_multigraph=True), "GraphML", path)
-    if _LAYERS not in graph.graph:
-        graph = _by_names(graph, networkx, options, path)
-    rows = RowCollector(path)
-    edges = list(graph.edges(data=True))
-    named = "layer" if _LAYERS in graph.graph else layer_word(edges, path)
-    for source, target, values in edges:
-        plain = {plain_word(key): value for key, value in values.items()}
-        stated = plain.get(named) if named is not None else None
-        layer = ONLY_LAYER if stated is None else str(stated) or ONLY_LAYER
-        first, second = layer, layer
-        if "source_layer" in values and "target_layer" in values:
-            first, second = str(values["source_layer"]), str(values["target_layer"])
-        weight = values.get("weight")
-        described = {name: cell_text(values.get(name)) for name in options.edge_columns if name in values}
-        stated = None if weight is None else str(weight)
-        rows.add_between(first, second, str(source), str(target), stated, None, facts=described)
-    directed = bool(graph.is_directed()) and not stated_both_ways
-    parsed = Parsed([path], rows.finish(), directed=directed)
-    _take_layers(parsed, graph, path)
     attributes = {str(node): values for node, values in graph.nodes(data=True)}
-    parsed.nodes = list(attributes)
-    take_attributes(parsed, attribute_table(path, parsed.nodes, attributes.values()), options, {"node"})
+    names = {} if _LAYERS in graph.graph else _names(attributes, options, path)
+    edges = ((str(source), str(target), values) for source, target, values in graph.edges(data=True))
+    directed = bool(graph.is_directed()) and not stated_both_ways
+    parsed = parse_attribute_graph(path, attributes, edges, options, directed=directed, names=names)
+    _take_layers(parsed, graph, path)
     if parsed.labels is not None:  # of the kinds that the file states
-        parsed.labels = {node: values.get(options.label or LABEL_COLUMN) for node, values in attributes.items()}
+        label = options.label or LABEL_COLUMN
+        parsed.labels = {names.get(node, node): values.get(label) for node, values in attributes.items()}
     return parsed
 
 
@@ -121,18 +104,14 @@ def check_xml(data: bytes, path: Path) -> None:
         raise FileFormatError(f"not readable as XML: {error}", file=path) from None
 
 
-def _by_names(graph: Any, networkx: Any, options: ReadOptions, path: Path) -> Any:
-    """The graph with nodes called by their attribute ``name``, as igraph writes it beside ids n0, n1, ..."""
-    found = {node: str(values.get("name", "")) for node, values in graph.nodes(data=True)}
-    different = len(set(found.values())) == len(found) and all(found.values())
-    if options.label == "name" or not found or not different:
-        return graph
-    if any(str(node) != called for node, called in found.items()):
+def _names(attributes: dict[str, Any], options: ReadOptions, path: Path) -> dict[str, str]:
+    """The nodes' attribute ``name`` where it tells them apart, as igraph writes it beside ids n0, n1, ..."""
+    found = {node: str(values.get("name", "")) for node, values in attributes.items()}
+    if options.label == "name" or not all(found.values()) or len(set(found.values())) < len(found):
+        return {}
+    if any(node != name for node, name in found.items()):
         tell(f"{path.name}: nodes are called by their attribute 'name'")
-    graph = networkx.relabel_nodes(graph, found)
-    for _, values in graph.nodes(data=True):
-        values.pop("name")
-    return graph
+    return found
 
 
 def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:

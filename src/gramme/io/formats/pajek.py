@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.io.assemble import ONLY_LAYER
+from gramme.graph.edges import ONLY_LAYER
 from gramme.io.atomic import Content
 from gramme.io.lossy import TextGraph, as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
