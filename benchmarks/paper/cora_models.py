@@ -38,7 +38,7 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 0.02,
     "ensemble": 8,
 }
-"""Chosen by the validation nodes, see docs/evidence/cora.md."""
+"""Chosen by the validation nodes, see docs/evidence/reproduction.md."""
 
 
 def load() -> tuple[gramme.MultilayerGraph, dict[str, np.ndarray]]:

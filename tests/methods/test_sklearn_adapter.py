@@ -177,7 +177,7 @@ def test_contradicting_labels_give_the_most_frequent_one_with_a_warning():
 
 def test_the_recipe_for_optuna_in_the_docs_runs(capsys):
     pytest.importorskip("optuna")
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "choosing.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "settings.md").read_text(encoding="utf-8")
     found = re.search(r":caption: search\.py\n\n(.*?)```", page, re.DOTALL)
     assert found
     names: dict[str, Any] = {}

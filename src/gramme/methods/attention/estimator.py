@@ -114,7 +114,7 @@ AUTHORS: Mapping[str, Any] = {
 """Where the published code of both models differs from the paper."""
 
 DECAY_LABELS = 0.2
-"""Weight decay times the number of labels if none is given; chosen on training labels, docs/evidence/defaults.md."""
+"""Weight decay times the number of labels if none is given; chosen on training labels, docs/evidence/choices.md."""
 
 
 def settled_decay(wanted: float | None, labels: int) -> float:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 MAX_FILLED = 0.5  # share of entries other than zero up to which non-negative features are taken for words or counts
 EXTRA_DIRECTIONS = 16  # beyond those wanted, which makes the leading ones exact
-ENTRY_SUM = 20.0  # what a node's entries sum to on average; chosen on training labels, docs/evidence/defaults.md
+ENTRY_SUM = 20.0  # what a node's entries sum to on average; chosen on training labels, docs/evidence/choices.md
 PASSES = 4  # over the features to find the directions
 CHUNK_ROWS = 65_536  # rows of a dense matrix that are scaled at a time
 
