@@ -24,15 +24,8 @@ from typing import Any, Literal
 from gramme._files import sweep
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
-LOOK_SECONDS = 0.1
-"""Between two looks at a process."""
 STOP_SECONDS = 3.0
 """That a process has to end by itself before it is killed."""
-MAX_KEPT = 50
-"""Jobs that are remembered; their results stay for ever."""
-MAX_OUTPUT_CHARACTERS = 20_000
-"""Of what a process said that are looked at."""
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass
@@ -49,25 +42,15 @@ class Job:
     left: float | None = None
     message: str = ""
     notes: list[str] = field(default_factory=list)
-    answer: dict[str, Any] | None = None
     started: float | None = None
     ended: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        seconds = None if self.started is None else (self.ended or time.time()) - self.started
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "state": self.state,
-            "what": self.what,
-            "done": round(self.done, 4),
-            "left": None if self.left is None else round(self.left, 1),
-            "seconds": None if seconds is None else round(seconds, 1),
-            "message": self.message,
-            "notes": self.notes,
-            "result": self.target.name if self.state == "done" else None,
-        }
+        record = {name: getattr(self, name) for name in ("number", "kind", "state", "what", "message", "notes")}
+        seconds = None if self.started is None else round((self.ended or time.time()) - self.started, 1)
+        seconds_left = None if self.left is None else round(self.left, 1)
+        result_name = self.target.name if self.state == "done" else None
+        return record | {"done": round(self.done, 4), "left": seconds_left, "seconds": seconds, "result": result_name}
 
 
 class Process:
@@ -76,40 +59,37 @@ class Process:
     def __init__(self) -> None:
         self.scratch = tempfile.TemporaryDirectory(prefix="gramme-job-", ignore_cleanup_errors=True)
         folder = Path(self.scratch.name)
-        self.progress = folder / "progress.json"
-        self.out, self.err = folder / "out", folder / "err"
+        self.progress, self.err = folder / "progress.json", folder / "err"
         environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
-        for name in _THREADS:  # a fit of a few labels waits for threads longer than they save
-            environment.setdefault(name, "1")
-        with self.out.open("wb") as out, self.err.open("wb") as err:
+        for library in ("OMP", "MKL", "OPENBLAS"):  # a fit of a few labels waits for threads longer than they save
+            environment.setdefault(f"{library}_NUM_THREADS", "1")
+        with self.err.open("wb") as err:
             self.popen = subprocess.Popen(
                 [sys.executable, "-m", "gramme.app.worker"],
                 stdin=subprocess.PIPE,
-                stdout=out,
+                stdout=subprocess.DEVNULL,
                 stderr=err,
                 env=environment,
                 start_new_session=True,  # so that stopping reaches the processes it starts
             )
 
     def begin(self, folder: Path, words: Sequence[str]) -> None:
-        """Hand over the command."""
-        request = {"folder": str(folder), "words": list(words), "progress": str(self.progress)}
+        request_record = {"folder": str(folder), "words": list(words), "progress": str(self.progress)}
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):  # one that has died is found out by its exit code
-            self.popen.stdin.write(json.dumps(request).encode() + b"\n")
+            self.popen.stdin.write(json.dumps(request_record).encode() + b"\n")
             self.popen.stdin.close()
 
     def stop(self) -> None:
         """End it, with the processes it started, politely at first."""
-        for sign in (signal.SIGTERM, signal.SIGKILL):
+        for stop_signal in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(OSError):
-                os.killpg(self.popen.pid, sign)
+                os.killpg(self.popen.pid, stop_signal)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.popen.wait(timeout=STOP_SECONDS)
                 break
 
     def close(self) -> None:
-        """Remove what is left of it."""
         if self.popen.poll() is None:
             self.stop()
         if self.popen.stdin is not None:
@@ -144,9 +124,9 @@ class Jobs:
         with self.turn:
             self._numbers += 1
             job = Job(self._numbers, kind, list(words), target)
-            finished = [one for one in self.jobs if one.ended is not None]
-            for old in finished[: max(0, len(self.jobs) - MAX_KEPT)]:
-                self.jobs.remove(old)
+            ended_jobs = [known_job for known_job in self.jobs if known_job.ended is not None]
+            for old_job in ended_jobs[: max(0, len(self.jobs) - 50)]:  # their results stay for ever
+                self.jobs.remove(old_job)
             self.jobs.append(job)
             self.turn.notify_all()
         self.changed()
@@ -155,37 +135,28 @@ class Jobs:
     def stop(self, number: int) -> bool:
         """Stop a job, or take it from those that wait; False if it has ended or never was."""
         with self.turn:
-            job = next((one for one in self.jobs if one.number == number), None)
+            job = next((known_job for known_job in self.jobs if known_job.number == number), None)
             if job is None or job.state not in ("waiting", "running"):
                 return False
-            running, job.state = job.state == "running", "stopped"
+            was_running, job.state = job.state == "running", "stopped"
             job.what, job.ended = "Stopped", time.time()
-            process = self._running if running else None
+            process = self._running if was_running else None
         if process is not None:
             process.stop()
         self.changed()
         return True
 
     def busy(self, kind: str) -> bool:
-        """Whether a job of a kind waits or runs."""
-        with self.turn:
-            return any(one.kind == kind and one.state in ("waiting", "running") for one in self.jobs)
+        return any(job.kind == kind and job.state in ("waiting", "running") for job in self.snapshot())
 
-    def targets(self) -> list[Path]:
-        """Where the results of all jobs go."""
+    def snapshot(self) -> list[Job]:
         with self.turn:
-            return [job.target for job in self.jobs]
-
-    def records(self) -> list[dict[str, Any]]:
-        """All jobs, for JSON."""
-        with self.turn:
-            return [job.as_dict() for job in self.jobs]
+            return list(self.jobs)
 
     def close(self) -> None:
-        """End all jobs."""
         with self.turn:
             self._ending = True
-            processes = [one for one in (self._running, self._ready) if one is not None]
+            processes = [process for process in (self._running, self._ready) if process is not None]
             self._ready = None
             self.turn.notify_all()
         for process in processes:
@@ -229,44 +200,42 @@ class Jobs:
     def _watch(self, job: Job, process: Process) -> None:
         while process.popen.poll() is None:
             with contextlib.suppress(OSError, ValueError, KeyError):
-                facts = json.loads(process.progress.read_text(encoding="utf-8"))
-                job.what = facts["what"] or job.what
-                job.done, job.left = float(facts["done"]), facts["left"]
-            time.sleep(LOOK_SECONDS)
+                progress_record = json.loads(process.progress.read_text(encoding="utf-8"))
+                job.what = progress_record["what"] or job.what
+                job.done, job.left = float(progress_record["done"]), progress_record["left"]
+            time.sleep(0.1)
 
     def _finish(self, job: Job, process: Process) -> None:
-        code = process.popen.wait()
-        said = _text(process.err)
+        exit_code = process.popen.wait()
+        error_output = _text(process.err)
         with self.turn:
             if job.state == "stopped":
                 return
             job.ended, job.left = time.time(), None
-            job.notes = _messages(said, "Note: ")
-            if code == 0 and job.target.is_dir():
-                with contextlib.suppress(ValueError):
-                    job.answer = json.loads(_text(process.out).strip().splitlines()[-1])
+            job.notes = _messages(error_output, "Note: ")
+            if exit_code == 0 and job.target.is_dir():
                 job.state, job.what, job.done = "done", "Done", 1.0
                 return
             job.state, job.what = "failed", "Failed"
-            job.message = " ".join(_messages(said, "Error: ")) or _died(code, said)
+            job.message = " ".join(_messages(error_output, "Error: ")) or _died(exit_code, error_output)
 
 
 def _text(path: Path) -> str:
     with contextlib.suppress(OSError):
-        return path.read_text(encoding="utf-8", errors="replace")[-MAX_OUTPUT_CHARACTERS:]
+        return path.read_text(encoding="utf-8", errors="replace")[-20_000:]
     return ""
 
 
 def _messages(said: str, start: str) -> list[str]:
     """What a command said after some words; a message ends where another begins."""
-    found = re.findall(rf"^{start}(.*?)(?=^(?:Note|Error): |\Z)", said, re.MULTILINE | re.DOTALL)
-    return [" ".join(text.split()) for text in found]
+    message_texts = re.findall(rf"^{start}(.*?)(?=^(?:Note|Error): |\Z)", said, re.MULTILINE | re.DOTALL)
+    return [" ".join(message_text.split()) for message_text in message_texts]
 
 
 def _died(code: int, said: str) -> str:
     """What to say of a process that ended without a message of its own."""
     if code < 0:
-        name = signal.Signals(-code).name if -code in list(signal.Signals) else str(-code)
-        return f"the process was ended by the system ({name}); perhaps there was too little memory"
-    lines = [line for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else f"the process ended with exit code {code}"
+        signal_name = signal.Signals(-code).name if -code in list(signal.Signals) else str(-code)
+        return f"the process was ended by the system ({signal_name}); perhaps there was too little memory"
+    output_lines = [output_line for output_line in said.splitlines() if output_line.strip()]
+    return output_lines[-1] if output_lines else f"the process ended with exit code {code}"

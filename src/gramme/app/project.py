@@ -23,7 +23,7 @@ import shlex
 import shutil
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from gramme.io.guesses import FileGuess, guess_plan
 
 from .reading import Read, checked_name, csv_text, described_rows, facts, label_texts, read_csv, read_plan
 from .roles import Plan
+from .views import Neighbours, Picture, Ranges, picture
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
@@ -43,10 +44,6 @@ PROJECT, LABELS, TRUTH = "project.json", "labels.csv", "truth.csv"
 DATA, RESULTS, INCOMING, EARLIER = "data", "results", "incoming", "earlier"
 FORMAT = 1
 """Of project.json; raised when an older app could not read it."""
-MAX_LABEL_CHARACTERS = 200
-MAX_CLASSES = 1000
-MAX_UNDO = 10_000
-"""Changes of labels that can be taken back."""
 
 
 @dataclass
@@ -63,6 +60,19 @@ class OpenData:
     truth: list[str | None] | None
     lines: list[str] = field(default_factory=list)
     """The file of labels line by line, below its header."""
+
+    @functools.cached_property
+    def picture(self) -> Picture:
+        return picture(self.graph, [label is not None for label in self.labels])
+
+    @functools.cached_property
+    def neighbours(self) -> Neighbours:
+        return Neighbours(self.graph)
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """The ranges of labels that are numbers; None where they are classes."""
+        return Ranges(self.labels) if self.plan.predicts_numbers else None
 
 
 class Project:
@@ -84,36 +94,35 @@ class Project:
         if self.folder.exists() and not self.folder.is_dir():
             raise DataError(f"{self.folder} is a file, not a folder for a project")
         if self.folder.is_dir() and not (self.folder / PROJECT).exists():
-            known = {DATA, LABELS, TRUTH, RESULTS, INCOMING, EARLIER, ".lock"}
-            others = [one.name for one in self.folder.iterdir() if one.name not in known]
-            if [name for name in others if not name.startswith(".")]:
+            project_names = {DATA, LABELS, TRUTH, RESULTS, INCOMING, EARLIER, ".lock"}
+            other_names = [path.name for path in self.folder.iterdir() if path.name not in project_names]
+            if [name for name in other_names if not name.startswith(".")]:
                 raise DataError(
-                    f"{self.folder} holds other files ({sorted(others)[0]!r}); name an empty or new folder "
+                    f"{self.folder} holds other files ({sorted(other_names)[0]!r}); name an empty or new folder "
                     "with --project"
                 )
-        for part in (DATA, RESULTS, INCOMING):
-            (self.folder / part).mkdir(parents=True, exist_ok=True)
-        marker = self.folder / ".lock"
-        marker.touch()
+        for folder_name in (DATA, RESULTS, INCOMING):
+            (self.folder / folder_name).mkdir(parents=True, exist_ok=True)
+        lock_file = self.folder / ".lock"
+        lock_file.touch()
         try:
-            held = lock(marker)
+            lock_handle = lock(lock_file)
         except OSError:
-            owner = marker.read_text(encoding="utf-8", errors="replace").strip()
-            who = f" ({owner})" if owner else ""
+            lock_owner = lock_file.read_text(encoding="utf-8", errors="replace").strip()
+            owner_note = f" ({lock_owner})" if lock_owner else ""
             raise DataError(
-                f"another gramme app has the project {self.folder} open{who}; use its page, or end it first"
+                f"another gramme app has the project {self.folder} open{owner_note}; use its page, or end it first"
             ) from None
-        marker.write_text(f"process {os.getpid()}", encoding="utf-8")
-        return held
+        lock_file.write_text(f"process {os.getpid()}", encoding="utf-8")
+        return lock_handle
 
     def note_address(self, address: str) -> None:
         """Write down where the page is, for a second app that wants the same project; never the token."""
-        text = f"process {os.getpid()}, {address}"
+        owner_text = f"process {os.getpid()}, {address}"
         with contextlib.suppress(OSError):
-            (self.folder / ".lock").write_text(text, encoding="utf-8")
+            (self.folder / ".lock").write_text(owner_text, encoding="utf-8")
 
     def close(self) -> None:
-        """Let go of the folder."""
         with contextlib.suppress(OSError):
             (self.folder / ".lock").write_text("", encoding="utf-8")
         unlock(self._lock)
@@ -123,24 +132,32 @@ class Project:
         """Open what is in the folder; a project that cannot be read is told on the page, and stays as it is."""
         with self.turn:
             self._finish_moving()
-            for hidden in (self.folder / RESULTS).glob(".*.gramme"):
-                sweep(hidden.with_name(hidden.name.removeprefix(".").removesuffix(".gramme")))
+            for hidden_path in (self.folder / RESULTS).glob(".*.gramme"):
+                sweep(hidden_path.with_name(hidden_path.name.removeprefix(".").removesuffix(".gramme")))
             if not (self.folder / PROJECT).exists():
                 return
-            try:
+            with self._saying_problems():
                 record = self._record()
                 plan = Plan.from_records(record.get("files"))
-                self.classes = [str(one) for one in record.get("classes", [])]
+                self.classes = [str(class_name) for class_name in record.get("classes", [])]
                 self.name = str(record.get("name") or self.folder.name)
                 self._open(plan)
-            except (DataError, OSError, ImportError) as error:
-                self.problem = self.plain(error)
+
+    @contextlib.contextmanager
+    def _saying_problems(self) -> Iterator[None]:
+        """Whatever goes wrong within this, the page says it."""
+        try:
+            yield
+        except Exception as error:
+            self.problem = self.plain(error) or type(error).__name__
+        finally:
+            self.loading = ""
             self.version += 1
 
     def _record(self) -> dict[str, Any]:
-        path = self.folder / PROJECT
+        record_path = self.folder / PROJECT
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = json.loads(record_path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise DataError(f"{PROJECT} is not JSON: {error}") from None
         if not isinstance(record, dict) or record.get("gramme_project") != FORMAT:
@@ -150,8 +167,8 @@ class Project:
     def plain(self, error: BaseException | str) -> str:
         """A message without the place of the folder on the disk."""
         if isinstance(error, OSError) and error.strerror and not isinstance(error, DataError):
-            where = f"{error.filename}: " if error.filename else ""
-            error = f"{where}{error.strerror}"
+            file_prefix = f"{error.filename}: " if error.filename else ""
+            error = f"{file_prefix}{error.strerror}"
         return str(error).replace(f"{self.folder}{os.sep}", "").replace(str(self.folder), ".")
 
     def incoming_path(self, name: str) -> Path:
@@ -159,12 +176,11 @@ class Project:
         return self.folder / INCOMING / checked_name(name)
 
     def guesses(self) -> list[dict[str, Any]]:
-        """What the files that came in seem to be."""
-        return [self._told(one) for one in guess_plan(self._incoming())]
+        return [self._told(file_guess) for file_guess in guess_plan(self._incoming())]
 
     def _incoming(self) -> list[Path]:
-        found = sorted((self.folder / INCOMING).iterdir())
-        return [path for path in found if path.is_file() and not path.name.startswith(".")]
+        file_paths = sorted((self.folder / INCOMING).iterdir())
+        return [path for path in file_paths if path.is_file() and not path.name.startswith(".")]
 
     def _told(self, guess: FileGuess) -> dict[str, Any]:
         return asdict(guess) | {"why": self.plain(guess.why)}
@@ -177,42 +193,34 @@ class Project:
 
     def current_guesses(self) -> list[dict[str, Any]]:
         """The files of the open project with the roles that were settled on."""
-        with self.turn:
-            plan = self._saved_plan()
-        shown = []
-        for file in plan.files if plan is not None else ():
+        plan, file_records = self.data.plan if self.data is not None else Plan(()), []
+        if self.data is None:
+            with contextlib.suppress(DataError, OSError), self.turn:
+                plan = Plan.from_records(self._record().get("files"))
+        for file in plan.files:
             path = self.folder / DATA / checked_name(file.name)
             if not path.is_file():
-                shown.append(asdict(FileGuess(file.name, 0, file.role, "the file is gone")))
+                file_records.append(asdict(FileGuess(file.name, 0, file.role, "the file is gone")))
                 continue
             guess = guess_plan([path])[0]
             guess.role, guess.why = file.role, "chosen"
             for column in guess.columns:
                 if column.name in file.columns:
                     column.role, column.why = file.columns[column.name], "chosen"
-            shown.append(self._told(guess))
-        return shown
-
-    def _saved_plan(self) -> Plan | None:
-        if self.data is not None:
-            return self.data.plan
-        try:
-            return Plan.from_records(self._record().get("files"))
-        except (DataError, OSError):
-            return None
+            file_records.append(self._told(guess))
+        return file_records
 
     def inspect(self, plan: Plan, place: str) -> dict[str, Any]:
         """What a plan would read, without opening it; ``place`` is the folder of the files."""
         with self.turn:
-            read = read_plan(plan, self.folder / place)
-        words = ["gramme", "fit", *plan.words(plan.options()), "--out", "result"]
-        return self.told(read) | {"command": shlex.join(words)}
+            read_result = read_plan(plan, self.folder / place)
+        command_words = ["gramme", "fit", *plan.words(plan.options()), "--out", "result"]
+        return self.told(read_result) | {"command": shlex.join(command_words)}
 
     def told(self, read: Read) -> dict[str, Any]:
-        """What was read, for the page."""
-        found = facts(read)
-        notes = [note | {"text": self.plain(note["text"])} for note in found["notes"]]
-        return found | {"notes": notes}
+        reading_facts = facts(read)
+        plain_notes = [note | {"text": self.plain(note["text"])} for note in reading_facts["notes"]]
+        return reading_facts | {"notes": plain_notes}
 
     def open_incoming(self, plan: Plan) -> None:
         """Make a project of the files that came in; one that is there is moved to ``earlier``."""
@@ -221,34 +229,26 @@ class Project:
                 if not self.incoming_path(file.name).is_file():
                     raise DataError(f"there is no file {file.name!r}; drop it again")
             # a plan that cannot be read changes nothing
-            read = read_plan(plan, self.folder / INCOMING)
+            read_result = read_plan(plan, self.folder / INCOMING)
             self._put_aside()
             for path in list((self.folder / INCOMING).iterdir()):
                 path.rename(self.folder / DATA / path.name)
-            self._start(plan, read)
+            self._start(plan, read_result)
 
     def open_guessed(self, labels: str | None) -> None:
         """Open the files that came in as they seem to be meant; where that fails, the page asks."""
         with self.turn:
-            named = self.incoming_path(labels) if labels is not None else None
-            try:
-                others = [one for one in self._incoming() if one != named]
-                self.open_incoming(Plan.of_guesses(guess_plan(others, named)))
-            except (DataError, OSError, ImportError) as error:
-                self.problem = self.plain(error)
-                self.version += 1
+            labels_path = self.incoming_path(labels) if labels is not None else None
+            with self._saying_problems():
+                data_paths = [path for path in self._incoming() if path != labels_path]
+                self.open_incoming(Plan.of_guesses(guess_plan(data_paths, labels_path)))
 
     def in_background(self, what: str, work: Callable[[], None]) -> None:
         """Do something long while the page is there already, which says so."""
 
         def run() -> None:
-            try:
+            with self._saying_problems():
                 work()
-            except Exception as error:  # whatever it is, the page must say it
-                self.problem = self.plain(error) or type(error).__name__
-            finally:
-                self.loading = ""
-                self.version += 1
 
         self.loading = what
         threading.Thread(target=run, daemon=True).start()
@@ -264,33 +264,33 @@ class Project:
             if graph.num_nodes == 0:
                 raise DataError(f"the dataset {name!r} is empty")
             self._put_aside()
-            file = f"{name}.npz"
-            gramme.write(graph, self.folder / DATA / file)
-            plan = Plan.from_records([{"name": file, "role": "edges", "columns": {}}])
+            file_name = f"{name}.npz"
+            gramme.write(graph, self.folder / DATA / file_name)
+            plan = Plan.from_records([{"name": file_name, "role": "edges", "columns": {}}])
             if practice and graph.labels is not None:
-                truth = zip(map(str, graph.nodes), graph.labels, strict=True)
-                rows = [[node, "" if label is None else str(label)] for node, label in truth]
-                self._write({self.folder / TRUTH: csv_text([["node", "label"], *rows])})
+                true_labels = zip(map(str, graph.nodes), graph.labels, strict=True)
+                truth_rows = [[node, "" if label is None else str(label)] for node, label in true_labels]
+                self._write({self.folder / TRUTH: csv_text([["node", "label"], *truth_rows])})
             self._start(plan, (graph, [], None), name=name, without_labels=practice)
 
     def reopen(self, plan: Plan) -> None:
         """Read the same files in another way; labels that were given by hand stay."""
         with self.turn:
-            read = read_plan(plan, self.folder / DATA)
-            self._start(plan, read, name=self.name, given=self._by_hand())
+            read_result = read_plan(plan, self.folder / DATA)
+            self._start(plan, read_result, name=self.name, given=self._by_hand())
 
     def _by_hand(self) -> dict[str, str | None]:
         """Labels that differ from those the data came with."""
         if self.data is None:
             return {}
         graph, _, _ = read_plan(self.data.plan, self.folder / DATA)
-        came = label_texts(graph)
+        label_values = label_texts(graph)
         if self.data.truth is not None:
-            came = [None] * len(came)
-        names = map(str, graph.nodes)
-        before = dict(zip(names, came, strict=True))
-        now = zip(self.data.names, self.data.labels, strict=True)
-        return {name: label for name, label in now if before.get(name) != label}
+            label_values = [None] * len(label_values)
+        node_names = map(str, graph.nodes)
+        given_labels = dict(zip(node_names, label_values, strict=True))
+        current_labels = zip(self.data.names, self.data.labels, strict=True)
+        return {name: label for name, label in current_labels if given_labels.get(name) != label}
 
     def _start(
         self,
@@ -303,18 +303,18 @@ class Project:
     ) -> None:
         """Write the file of labels and project.json, in this order, and open the project as it was read."""
         graph = read[0]
-        names = list(map(str, graph.nodes))
-        labels: list[str | None] = [None] * len(names) if without_labels else label_texts(graph)
+        node_names = list(map(str, graph.nodes))
+        labels: list[str | None] = [None] * len(node_names) if without_labels else label_texts(graph)
         if given:
-            labels = [given.get(one, label) for one, label in zip(names, labels, strict=True)]
+            labels = [given.get(node_name, label) for node_name, label in zip(node_names, labels, strict=True)]
         header = plan.labels_header()
-        rows = described_rows(plan, self.folder / DATA, names, header[2:])
-        cells = zip(names, labels, rows, strict=True)
-        content = ([one, label or "", *more] for one, label, more in cells)
+        described_cells = described_rows(plan, self.folder / DATA, node_names, header[2:])
+        node_cells = zip(node_names, labels, described_cells, strict=True)
+        table_rows = ([node_name, label or "", *other_cells] for node_name, label, other_cells in node_cells)
         self.classes = []
-        self.classes = self._with_classes(plan, sorted({one for one in labels if one is not None}))
+        self.classes = self._with_classes(plan, sorted({node_name for node_name in labels if node_name is not None}))
         self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
-        self._write({self.folder / LABELS: csv_text([header, *content])})
+        self._write({self.folder / LABELS: csv_text([header, *table_rows])})
         self._save(plan)
         self.problem, self._undo = None, []
         self._open(plan, read)
@@ -328,8 +328,8 @@ class Project:
             "files": [asdict(file) for file in plan.files],
             "classes": self.classes,
         }  # fmt: skip
-        text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-        self._write({self.folder / PROJECT: text})
+        json_text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+        self._write({self.folder / PROJECT: json_text})
 
     def _open(self, plan: Plan, read: Read | None = None) -> None:
         for file in plan.files:
@@ -339,22 +339,22 @@ class Project:
             options = plan.options_with_labels(f"../{LABELS}")
             read = read_plan(plan, self.folder / DATA, options)
         graph, notes, reading = read
-        header, *rows = read_csv(self.folder / LABELS)
-        names = list(map(str, graph.nodes))
-        listed = {row[0]: row for row in rows if row}
-        blank = [""] * (len(header) - 2)
-        labels: list[str | None] = [listed.get(name, [name, ""])[1] or None for name in names]
+        header, *label_rows = read_csv(self.folder / LABELS)
+        node_names = list(map(str, graph.nodes))
+        rows_by_node = {row[0]: row for row in label_rows if row}
+        blank_cells = [""] * (len(header) - 2)
+        labels: list[str | None] = [rows_by_node.get(name, [name, ""])[1] or None for name in node_names]
         if plan.predicts_numbers:
-            labels = [one if one and is_number(one) else None for one in labels]
-        extra = [list(listed[name][2:]) if name in listed else blank for name in names]
+            labels = [label_text if label_text and is_number(label_text) else None for label_text in labels]
+        extra_cells = [list(rows_by_node[name][2:]) if name in rows_by_node else blank_cells for name in node_names]
         truth = None
         if (self.folder / TRUTH).is_file():
-            answers = {row[0]: row[1] for row in read_csv(self.folder / TRUTH) if len(row) == 2}
-            truth = [answers.get(name) or None for name in names]
-        self.data = OpenData(plan, graph, names, labels, extra, list(notes), reading, truth)
-        cells = zip(names, labels, extra, strict=True)
-        self.data.lines = [csv_text([[name, label or "", *more]]) for name, label, more in cells]
-        self.classes = self._with_classes(plan, sorted({one for one in labels if one is not None}))
+            true_labels = {row[0]: row[1] for row in read_csv(self.folder / TRUTH) if len(row) == 2}
+            truth = [true_labels.get(name) or None for name in node_names]
+        self.data = OpenData(plan, graph, node_names, labels, extra_cells, list(notes), reading, truth)
+        node_cells = zip(node_names, labels, extra_cells, strict=True)
+        self.data.lines = [csv_text([[name, label or "", *other_cells]]) for name, label, other_cells in node_cells]
+        self.classes = self._with_classes(plan, sorted({label_text for label_text in labels if label_text is not None}))
 
     def _put_aside(self) -> None:
         """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
@@ -362,9 +362,9 @@ class Project:
             number = 1
             while (self.folder / EARLIER / str(number)).exists():
                 number += 1
-            place = self.folder / EARLIER / str(number)
-            place.mkdir(parents=True)
-            (self.folder / PROJECT).rename(place / PROJECT)
+            earlier_folder = self.folder / EARLIER / str(number)
+            earlier_folder.mkdir(parents=True)
+            (self.folder / PROJECT).rename(earlier_folder / PROJECT)
         self._finish_moving()
         self.data, self.classes, self._undo = None, [], []
 
@@ -372,8 +372,12 @@ class Project:
         """Finish what a kill interrupted: without project.json, files are on their way to ``earlier`` or just in."""
         if (self.folder / PROJECT).exists():
             return
-        places = (self.folder / EARLIER).glob("*")
-        unfinished = [one for one in places if (one / PROJECT).exists() and not (one / DATA).exists()]
+        earlier_folders = (self.folder / EARLIER).glob("*")
+        unfinished = [
+            earlier_folder
+            for earlier_folder in earlier_folders
+            if (earlier_folder / PROJECT).exists() and not (earlier_folder / DATA).exists()
+        ]
         for name in (LABELS, TRUTH, RESULTS, DATA):  # data last, whose absence says that there is more to move
             path = self.folder / name
             if unfinished and path.exists():
@@ -389,54 +393,52 @@ class Project:
     def label(self, changes: Iterable[tuple[int, str | None]]) -> None:
         """Give nodes labels, or take them away (None); on the disk before this returns."""
         with self.turn:
-            before = list(self.opened().labels)
-            made = self._label(changes)
-            self._undo = [*self._undo, *((node, before[node]) for node in made)][-MAX_UNDO:]
+            labels_before = list(self.opened().labels)
+            changed_nodes = self._label(changes)
+            self._undo = [*self._undo, *((node, labels_before[node]) for node in changed_nodes)][-10_000:]
 
     def undo(self) -> int | None:
         """Take back the last change of a label; returns whose it was, None if there is none."""
         with self.turn:
             if not self._undo:
                 return None
-            node, before = self._undo[-1]
-            self._label([(node, before)])
+            node, label_before = self._undo[-1]
+            self._label([(node, label_before)])
             self._undo.pop()
             return node
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change to take back."""
         return bool(self._undo)
 
     def _label(self, changes: Iterable[tuple[int, str | None]]) -> list[int]:
         data = self.opened()
-        labels, lines, made = list(data.labels), list(data.lines), []
-        for node, wanted in changes:
+        labels, table_lines, changed_nodes = list(data.labels), list(data.lines), []
+        for node, new_label in changes:
             if not 0 <= node < len(labels):
                 raise DataError(f"there is no node number {node}")
-            labels[node] = None if wanted is None else checked_label(wanted, number=data.plan.predicts_numbers)
-            lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
-            made.append(node)
-        classes = self._with_classes(data.plan, (labels[node] for node in made))
-        if len(classes) > MAX_CLASSES:
-            raise DataError(f"there are more than {MAX_CLASSES} different labels")
+            labels[node] = None if new_label is None else checked_label(new_label, number=data.plan.predicts_numbers)
+            table_lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
+            changed_nodes.append(node)
+        classes = self._with_classes(data.plan, (labels[node] for node in changed_nodes))
+        if len(classes) > 1000:  # as many as a page can offer
+            raise DataError("there are more than 1,000 different labels")
         header = csv_text([data.plan.labels_header()])
-        self._write({self.folder / LABELS: header + "".join(lines)})
-        data.labels, data.lines = labels, lines
+        self._write({self.folder / LABELS: header + "".join(table_lines)})
+        data.labels, data.lines = labels, table_lines
         if classes != self.classes:
             self.classes = classes
             self._save(data.plan)
         self.version += 1
-        return made
+        return changed_nodes
 
     def _with_classes(self, plan: Plan, labels: Iterable[str | None]) -> list[str]:
         """The classes and further ones; none where labels are numbers."""
         if plan.predicts_numbers:
             return []
-        return list(dict.fromkeys([*self.classes, *(one for one in labels if one is not None)]))
+        return list(dict.fromkeys([*self.classes, *(class_name for class_name in labels if class_name is not None)]))
 
     def opened(self) -> OpenData:
-        """The open data, or an error that says there are none."""
         if self.data is None:
             raise DataError(self.problem or "there are no data yet; open some first")
         return self.data
@@ -456,8 +458,8 @@ class Project:
     def next_result(self, kind: str, taken: Iterable[Path] = ()) -> Path:
         """A folder for a new result: its number is that of no other, nor of one that a job is to fill."""
         folder = self.folder / RESULTS
-        used = [one.name.lstrip(".").partition("-")[0] for one in (*folder.iterdir(), *taken)]
-        number = 1 + max((int(one) for one in used if one.isdecimal()), default=0)
+        used_numbers = [result_path.name.lstrip(".").partition("-")[0] for result_path in (*folder.iterdir(), *taken)]
+        number = 1 + max((int(result_path) for result_path in used_numbers if result_path.isdecimal()), default=0)
         return folder / f"{number}-{kind}"
 
     def _write(self, files: Mapping[Path, str]) -> None:
@@ -484,8 +486,8 @@ def checked_label(label: str, *, number: bool = False) -> str:
     text = " ".join(label.split())
     if not text:
         raise DataError("a label cannot be blank")
-    if len(text) > MAX_LABEL_CHARACTERS:
-        raise DataError(f"a label has at most {MAX_LABEL_CHARACTERS} characters")
+    if len(text) > 200:
+        raise DataError("a label has at most 200 characters")
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
         raise DataError("a label cannot have control characters")
     if text.lower() in ("na", "n/a", "nan", "null", "?", "."):

@@ -32,9 +32,9 @@ def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
     """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
     from gramme.cli.data import open_data
 
-    files = [str(folder / checked_name(name)) for name in plan.data()]
-    names = [] if plan.kinds else files
-    with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
+    file_paths = [str(folder / checked_name(name)) for name in plan.data()]
+    data_paths = [] if plan.kinds else file_paths
+    with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", GrammeWarning)
         if options is None:
             options = plan.options()
@@ -42,9 +42,13 @@ def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
                 # the reader wants a column of labels, which may be blank: a copy of the table has one
                 scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
                 options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch)))
-        opened = open_data(names, reading_of(options, folder).looking(), needs_label=False)
-    told = [str(one.message) for one in caught if issubclass(one.category, GrammeWarning)]
-    notes = list(dict.fromkeys([*opened.notes, *told]))
+        opened = open_data(data_paths, reading_of(options, folder).looking(), needs_label=False)
+    warning_texts = [
+        str(caught_warning.message)
+        for caught_warning in caught_warnings
+        if issubclass(caught_warning.category, GrammeWarning)
+    ]
+    notes = list(dict.fromkeys([*opened.notes, *warning_texts]))
     if opened.graph.num_nodes == 0:
         raise DataError("the data have no nodes")
     return opened.graph, notes, None if opened.report is None else opened.report.as_dict()
@@ -54,12 +58,12 @@ def _with_blank_labels(plan: Plan, folder: Path, scratch: Path) -> Path:
     """The table of nodes with a blank column of labels, in a file of the same name in another folder."""
     assert plan.nodes is not None
     table, name = _node_table(plan, folder, set())
-    names = [str(one) for one in table.names(name)]
+    node_names = [str(node_name) for node_name in table.names(name)]
     header = plan.labels_header()
-    rows = described_rows(plan, folder, names, header[2:])
+    described_cells = described_rows(plan, folder, node_names, header[2:])
     path = scratch / f"{Path(plan.nodes.name).stem}.csv"
-    lines = ([node, "", *more] for node, more in zip(names, rows, strict=True))
-    path.write_text(csv_text([header, *lines]), encoding="utf-8", errors="surrogatepass")
+    table_rows = ([node, "", *other_cells] for node, other_cells in zip(node_names, described_cells, strict=True))
+    path.write_text(csv_text([header, *table_rows]), encoding="utf-8", errors="surrogatepass")
     return path
 
 
@@ -67,31 +71,33 @@ def label_texts(graph: MultilayerGraph) -> list[str | None]:
     """The labels of a graph as text."""
     if graph.labels is None:
         return [None] * graph.num_nodes
-    return [None if one is None else f"{one:.15g}" if isinstance(one, float) else str(one) for one in graph.labels]
+    return [
+        None if label is None else f"{label:.15g}" if isinstance(label, float) else str(label) for label in graph.labels
+    ]
 
 
 def described_rows(plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
     """What the table of nodes says in some of its columns about each node, as text; blank where it says nothing."""
-    nodes = plan.nodes
-    if not columns or nodes is None:
+    node_file = plan.nodes
+    if not columns or node_file is None:
         return [[] for _ in names]
     table, name = _node_table(plan, folder, set(names))
-    comma = table.decimal_comma
-    cells = [[_cell(value, comma) for value in table.column(column)] for column in columns]
-    described = dict(zip(map(str, table.names(name)), zip(*cells, strict=True), strict=True))
-    blank = [""] * len(columns)
-    return [list(described.get(node, blank)) for node in names]
+    decimal_comma = table.decimal_comma
+    columns_of_cells = [[_cell(value, decimal_comma) for value in table.column(column)] for column in columns]
+    cells_by_node = dict(zip(map(str, table.names(name)), zip(*columns_of_cells, strict=True), strict=True))
+    blank_cells = [""] * len(columns)
+    return [list(cells_by_node.get(node, blank_cells)) for node in names]
 
 
 def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
     """The table of nodes as it is read, and its column of names."""
     from gramme.io.node_table import node_column, read_attributes
 
-    nodes = plan.nodes
-    assert nodes is not None
-    path = folder / checked_name(nodes.name)
+    node_file = plan.nodes
+    assert node_file is not None
+    path = folder / checked_name(node_file.name)
     table = read_attributes(path, "auto")
-    return table, nodes.only("id") or node_column(table, known) or table.header[0]
+    return table, node_file.only("id") or node_column(table, known) or table.header[0]
 
 
 def _cell(value: Any, decimal_comma: bool) -> str:
@@ -102,9 +108,9 @@ def _cell(value: Any, decimal_comma: bool) -> str:
 def checked_name(name: str) -> str:
     """A name for a file that stays in its folder; an error for any other."""
     text = unicodedata.normalize("NFC", name)
-    bad = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
-    long = len(text.encode("utf-8", "replace")) > 200
-    if not text.strip() or text.startswith(".") or bad or long:
+    bad_character = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
+    too_long = len(text.encode("utf-8", "replace")) > 200
+    if not text.strip() or text.startswith(".") or bad_character or too_long:
         raise DataError(f"{name[:80]!r} is no name for a file here; use letters, digits, - and _")
     return text
 
@@ -113,23 +119,23 @@ def facts(read: Read) -> dict[str, Any]:
     """What was read, in numbers and sentences."""
     graph, notes, reading = read
     summary = graph.summary().reset_index() if graph.layers else None
-    known = [label for label in label_texts(graph) if label is not None]
-    doubts = set((reading or {}).get("doubts", []))
+    known_labels = [label for label in label_texts(graph) if label is not None]
+    doubtful_notes = set((reading or {}).get("doubts", []))
     return {
         "nodes": graph.num_nodes,
         "layers": [] if summary is None else json.loads(summary.to_json(orient="records"))[:500],
-        "labelled": len(known),
-        "classes": dict(sorted(Counter(known).items())[:1000]),
+        "labelled": len(known_labels),
+        "classes": dict(sorted(Counter(known_labels).items())[:1000]),
         "features": 0 if graph.features is None else int(graph.features.shape[1]),
-        "notes": [{"text": note, "doubt": note in doubts} for note in notes],
+        "notes": [{"text": note, "doubt": note in doubtful_notes} for note in notes],
     }
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
     """Rows as the text of a CSV file."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
+    output_buffer = io.StringIO()
+    csv.writer(output_buffer, lineterminator="\n").writerows(rows)
+    return output_buffer.getvalue()
 
 
 def read_csv(path: Path) -> list[list[str]]:

@@ -58,15 +58,14 @@ class FilePlan:
         return cls(record["name"], role, dict(columns))
 
     def having(self, role: str) -> list[str]:
-        """The columns with a role, in the order of the file."""
-        return [column for column, given in self.columns.items() if given == role]
+        return [column for column, column_role in self.columns.items() if column_role == role]
 
     def only(self, role: str) -> str | None:
         """The one column with a role, None if there is none; an error if there are several."""
-        found = self.having(role)
-        if len(found) > 1:
-            raise DataError(f"{self.name}: {', '.join(map(repr, found))} cannot all be the {role}; choose one")
-        return found[0] if found else None
+        role_columns = self.having(role)
+        if len(role_columns) > 1:
+            raise DataError(f"{self.name}: {', '.join(map(repr, role_columns))} cannot all be the {role}; choose one")
+        return role_columns[0] if role_columns else None
 
 
 @dataclass(frozen=True)
@@ -77,25 +76,26 @@ class Plan:
 
     @classmethod
     def from_records(cls, records: Any) -> Plan:
-        """A plan from JSON."""
         if not isinstance(records, list) or not records:
             raise DataError("there is no file to read; add one")
         plan = cls(tuple(map(FilePlan.from_record, records)))
-        names = [file.name for file in plan.files]
-        if len(set(names)) < len(names):
+        file_names = [file.name for file in plan.files]
+        if len(set(file_names)) < len(file_names):
             raise DataError("a file is named twice")
         return plan
 
     @classmethod
     def of_guesses(cls, guesses: Sequence[FileGuess]) -> Plan:
-        """The plan that was guessed."""
-        roles = [{column.name: column.role for column in one.columns} for one in guesses]
-        files = zip(guesses, roles, strict=True)
-        return cls(tuple(FilePlan(one.name, one.role, columns) for one, columns in files))
+        roles_by_file = [{column.name: column.role for column in file_guess.columns} for file_guess in guesses]
+        guessed_files = zip(guesses, roles_by_file, strict=True)
+        return cls(
+            tuple(
+                FilePlan(file_guess.name, file_guess.role, column_roles) for file_guess, column_roles in guessed_files
+            )
+        )
 
     @property
     def edges(self) -> list[FilePlan]:
-        """The files of ties."""
         return [file for file in self.files if file.role == "edges"]
 
     @property
@@ -105,93 +105,94 @@ class Plan:
 
     @property
     def predicts_numbers(self) -> bool:
-        """Whether the labels are numbers, and not classes."""
         return self.nodes is not None and self.nodes.only("number") is not None
 
     @property
     def nodes(self) -> FilePlan | None:
-        """The table of nodes."""
-        found = [file for file in self.files if file.role == "nodes"]
-        if len(found) > 1:
-            names = ", ".join(file.name for file in found)
-            raise DataError(f"only one file can describe the nodes, not {names}; leave out the rest")
-        return found[0] if found else None
+        node_files = [file for file in self.files if file.role == "nodes"]
+        if len(node_files) > 1:
+            file_names = ", ".join(file.name for file in node_files)
+            raise DataError(f"only one file can describe the nodes, not {file_names}; leave out the rest")
+        return node_files[0] if node_files else None
 
     @property
     def is_table(self) -> bool:
-        """Whether the data are a table alone."""
         return not self.edges and not self.kinds and self.nodes is not None
 
     def data(self) -> list[str]:
         """The files that are the data, not what is said about the nodes."""
-        nodes, names = self.nodes, [file.name for file in (*self.edges, *self.kinds)]
-        if not names and nodes is not None:
-            names = [nodes.name]
-        if not names:
+        node_file, data_names = self.nodes, [file.name for file in (*self.edges, *self.kinds)]
+        if not data_names and node_file is not None:
+            data_names = [node_file.name]
+        if not data_names:
             raise DataError("every file is left out; give one a role")
-        return names
+        return data_names
 
     def words(self, options: Mapping[str, Any], place: str = "") -> list[str]:
         """DATA and options as words of the command line; the files are in a folder."""
-        data = [] if self.kinds else [f"{place}{name}" for name in self.data()]
-        return [*data, *option_words(_located(options, place))]
+        data_words = [] if self.kinds else [f"{place}{name}" for name in self.data()]
+        return [*data_words, *option_words(_located(options, place))]
 
     def options(self) -> dict[str, Any]:
         """How the data are read before the project has labels of its own: fields of ``Reading`` and their values.
 
         ``labels`` is the name of a file beside the data.
         """
-        nodes = self.nodes
-        if nodes is None:
+        node_file = self.nodes
+        if node_file is None:
             return self._edge_options()
-        said: dict[str, Any] = {"label": self.label_column(), "id": nodes.only("id")}
+        reading_options: dict[str, Any] = {"label": self.label_column(), "id": node_file.only("id")}
         if self.predicts_numbers:
-            said["label_kind"] = "number"
-        if self.is_table and not nodes.name.lower().endswith(ENDINGS):
-            raise DataError(f"{nodes.name} has labels alone; add a file of ties")
+            reading_options["label_kind"] = "number"
+        if self.is_table and not node_file.name.lower().endswith(ENDINGS):
+            raise DataError(f"{node_file.name} has labels alone; add a file of ties")
         if self.is_table:
-            layers = nodes.having("layer")
-            if nodes.columns and not layers:
-                raise DataError(f"{nodes.name}: no column is a layer, so nothing joins its rows")
-            said |= {"is_table": True, "columns": layers}
+            layer_columns = node_file.having("layer")
+            if node_file.columns and not layer_columns:
+                raise DataError(f"{node_file.name}: no column is a layer, so nothing joins its rows")
+            reading_options |= {"is_table": True, "columns": layer_columns}
         else:
-            said |= self._edge_options() | {"labels": nodes.name}
-            said |= {"features": nodes.having("feature"), "layers_from": nodes.having("layer")}
-        return {key: value for key, value in said.items() if value not in (None, [])}
+            reading_options |= self._edge_options() | {"labels": node_file.name}
+            reading_options |= {"features": node_file.having("feature"), "layers_from": node_file.having("layer")}
+        return {option_name: value for option_name, value in reading_options.items() if value not in (None, [])}
 
     def options_with_labels(self, labels: str) -> dict[str, Any]:
         """The same with the project's own file of labels, as :meth:`labels_header` lays it out."""
-        said = self.options()
-        nodes = self.nodes
-        if nodes is None or self.is_table:
+        reading_options = self.options()
+        node_file = self.nodes
+        if node_file is None or self.is_table:
             # a column of labels in a table is no layer, since the layers are named
-            return {key: value for key, value in said.items() if key != "label"} | {"labels": labels}
+            return {option_name: value for option_name, value in reading_options.items() if option_name != "label"} | {
+                "labels": labels
+            }
         header = self.labels_header()
-        return said | {"labels": labels, "id": header[0], "label": header[1]}
+        return reading_options | {"labels": labels, "id": header[0], "label": header[1]}
 
     def labels_header(self) -> list[str]:
         """The columns of the project's file of labels: node, label, then the columns that describe the nodes."""
-        nodes = self.nodes
-        if nodes is None or self.is_table:
+        node_file = self.nodes
+        if node_file is None or self.is_table:
             return ["node", "label"]
-        others = [*nodes.having("feature"), *nodes.having("layer")]
-        name = nodes.only("id") or _free("node", others)
-        return [name, self.label_column() or _free("label", [*others, name]), *others]
+        other_columns = [*node_file.having("feature"), *node_file.having("layer")]
+        id_column = node_file.only("id") or _free("node", other_columns)
+        return [id_column, self.label_column() or _free("label", [*other_columns, id_column]), *other_columns]
 
     def label_column(self) -> str | None:
         """The column of the table of nodes that holds the labels, classes or numbers; None if there is none."""
         if self.nodes is None:
             return None
-        label, number = self.nodes.only("label"), self.nodes.only("number")
-        if label and number:
-            raise DataError(f"{self.nodes.name}: {label!r} and {number!r} cannot both be predicted; choose one")
-        return label or number
+        class_column, number_column = self.nodes.only("label"), self.nodes.only("number")
+        if class_column and number_column:
+            raise DataError(
+                f"{self.nodes.name}: {class_column!r} and {number_column!r} cannot both be predicted; choose one"
+            )
+        return class_column or number_column
 
     def _edge_options(self) -> dict[str, Any]:
         """Which column of the files is what, where that differs from how they are read by themselves."""
         if self.kinds:
             return self._kinds_options()
-        said: dict[str, Any] = {}
+        edge_options: dict[str, Any] = {}
         for file in self.edges:
             if dict(file.columns) == edge_roles(list(file.columns)):
                 continue  # as it is read anyway
@@ -199,33 +200,33 @@ class Plan:
                 column = file.only(role)
                 if column is None:
                     continue
-                if said.get(option, column) != column:
+                if edge_options.get(option, column) != column:
                     raise DataError(f"{file.name}: the {role} must have the same column in all files of ties")
-                said[option] = column
-        return said
+                edge_options[option] = column
+        return edge_options
 
     def _kinds_options(self) -> dict[str, Any]:
         """The kinds that each file joins, named like its columns, and the one to label."""
         if self.edges:
             raise DataError(f"{self.edges[0].name} and {self.kinds[0].name} cannot be read together; leave one out")
-        relations, targets = [], set()
+        relations, target_kinds = [], set()
         for file in self.kinds:
-            joined = [column for column, role in file.columns.items() if role in ("kind to label", "other kind")]
-            if len(joined) != 2:
+            kind_columns = [column for column, role in file.columns.items() if role in ("kind to label", "other kind")]
+            if len(kind_columns) != 2:
                 raise DataError(f"{file.name}: choose the two columns that name the kinds of thing")
-            if any(set(column) & set(":=") for column in joined):
+            if any(set(column) & set(":=") for column in kind_columns):
                 raise DataError(f"{file.name}: the name of a kind cannot have : or = in it; rename the column")
-            relations.append(f"{':'.join(joined)}={file.name}")
-            targets |= set(file.having("kind to label"))
-        if len(targets) != 1:
+            relations.append(f"{':'.join(kind_columns)}={file.name}")
+            target_kinds |= set(file.having("kind to label"))
+        if len(target_kinds) != 1:
             raise DataError("choose one column as the kind to label")
-        return {"relation": relations, "target": targets.pop()}
+        return {"relation": relations, "target": target_kinds.pop()}
 
 
 def _located(options: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The options with the files of relations in a folder."""
-    relations = [one.replace("=", f"={place}", 1) for one in options.get("relation", ())]
-    return dict(options) | ({"relation": relations} if relations else {})
+    located_relations = [relation_text.replace("=", f"={place}", 1) for relation_text in options.get("relation", ())]
+    return dict(options) | ({"relation": located_relations} if located_relations else {})
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -243,23 +244,25 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
     >>> option_words({"is_table": True, "label": "party", "columns": ["age", "city"]})
     ['--table', '--label', 'party', '--columns', 'age', '--columns', 'city']
     """
-    words: list[str] = []
-    for key, value in options.items():
-        option = _SPELLED.get(key, f"--{key.replace('_', '-')}")
+    command_words: list[str] = []
+    for option_name, value in options.items():
+        option = _SPELLED.get(option_name, f"--{option_name.replace('_', '-')}")
         if value is True:
-            words.append(option)
+            command_words.append(option)
         else:
-            for one in value if isinstance(value, list) else [value]:
+            for option_value in value if isinstance(value, list) else [value]:
                 # a name that begins like an option must not pass for one
-                words += [f"{option}={one}"] if str(one).startswith("-") else [option, str(one)]
-    return words
+                command_words += (
+                    [f"{option}={option_value}"] if str(option_value).startswith("-") else [option, str(option_value)]
+                )
+    return command_words
 
 
 def reading_of(options: Mapping[str, Any], folder: Path) -> Reading:
     """The same options for reading within this process; files are looked for in a folder."""
-    said = _located(options, f"{folder}/")
-    if "labels" in said:
-        said["labels"] = folder / said["labels"]
-    if "target" in said:
-        said["target_kind"] = said.pop("target")
-    return Reading(**said)
+    located_options = _located(options, f"{folder}/")
+    if "labels" in located_options:
+        located_options["labels"] = folder / located_options["labels"]
+    if "target" in located_options:
+        located_options["target_kind"] = located_options.pop("target")
+    return Reading(**located_options)

@@ -37,17 +37,17 @@ def parcel(project: Project, results: Results, what: str, result: str) -> Parcel
     if what == "python":
         text = snippet(project, results, result)
         return Parcel("again.py", "text/x-python; charset=utf-8", text.encode())
-    kind = result.partition("-")[2]
-    stem = f"{project.name}-{kind}"
+    result_kind = result.partition("-")[2]
+    file_stem = f"{project.name}-{result_kind}"
     if what in ("report", "page"):
         content = results.path(result, "report.html").read_bytes()
-        return Parcel(f"{stem}.html", "text/html; charset=utf-8", content, inline=what == "report")
-    table = results.path(result, RESULT_FILES.get(kind, "predictions.csv"))
+        return Parcel(f"{file_stem}.html", "text/html; charset=utf-8", content, inline=what == "report")
+    table_path = results.path(result, RESULT_FILES.get(result_kind, "predictions.csv"))
     if what == "table":
-        return Parcel(f"{stem}.csv", "text/csv; charset=utf-8", table.read_bytes())
+        return Parcel(f"{file_stem}.csv", "text/csv; charset=utf-8", table_path.read_bytes())
     if what == "excel":
-        kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-        return Parcel(f"{stem}.xlsx", kind, workbook(table))
+        result_kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        return Parcel(f"{file_stem}.xlsx", result_kind, workbook(table_path))
     raise DataError(f"there is no {what!r} to send")
 
 
@@ -56,11 +56,11 @@ def workbook(path: Path) -> bytes:
     openpyxl = import_extra("openpyxl", "excel", "writing Excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(path.stem)
-    for number, row in enumerate(read_csv(path)):
-        sheet.append([_typed(cell) if number else _legal(cell) for cell in row])
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    for row_number, row in enumerate(read_csv(path)):
+        sheet.append([_typed(cell) if row_number else _legal(cell) for cell in row])
+    output_buffer = io.BytesIO()
+    book.save(output_buffer)
+    return output_buffer.getvalue()
 
 
 def _typed(cell: str) -> Any:
@@ -79,7 +79,7 @@ def _legal(cell: str) -> str:
 
 def script(project: Project, results: Results) -> str:
     """The commands that made every result, to be run in the folder of the project."""
-    lines = [
+    script_lines = [
         "#!/bin/sh",
         "# Makes the results of this project again, elsewhere. Run it in the folder of the project.",
         "set -e",
@@ -87,50 +87,58 @@ def script(project: Project, results: Results) -> str:
     for record in results.records():
         if record.get("command"):
             command = str(record["command"])
-            lines.append(command.replace("--out results/", "--out again/"))
-    if len(lines) == 3:
-        words = ["gramme", "fit", *project.reading_words(), "--out", "again/1-fit"]
-        lines.append(shlex.join(words))
-    return "\n".join(lines) + "\n"
+            script_lines.append(command.replace("--out results/", "--out again/"))
+    if len(script_lines) == 3:
+        command_words = ["gramme", "fit", *project.reading_words(), "--out", "again/1-fit"]
+        script_lines.append(shlex.join(command_words))
+    return "\n".join(script_lines) + "\n"
 
 
 def snippet(project: Project, results: Results, result: str) -> str:
     """Python that makes the same predictions, to be run in the folder of the project."""
     plan = project.opened().plan
-    options = project.reading_options(plan)
-    method, seed = "GrammeRegressor" if plan.predicts_numbers else "GrammeAuto", 0
+    reading_options = project.reading_options(plan)
+    class_name, seed = "GrammeRegressor" if plan.predicts_numbers else "GrammeAuto", 0
     if result:
-        config = json.loads(results.path(result, "config.json").read_text(encoding="utf-8"))
-        seed = int(config.get("seed", 0))
-        method = _CLASSES.get(config.get("method"), method)
-    data = [f"{DATA}/{name}" for name in plan.data()]
+        fit_config = json.loads(results.path(result, "config.json").read_text(encoding="utf-8"))
+        seed = int(fit_config.get("seed", 0))
+        class_name = _CLASSES.get(fit_config.get("method"), class_name)
+    data_paths = [f"{DATA}/{name}" for name in plan.data()]
     if plan.is_table:
-        said: dict[str, Any] = {key: options[key] for key in ("label", "id", "columns") if key in options}
-        text = [one for one in (said.get("id"), said.get("label")) if one]
-        kinds = f", dtype={dict.fromkeys(text, str)!r}".replace("<class 'str'>", "str") if text else ""
-        value = "float(label)" if plan.predicts_numbers else "label"
-        read = [
+        table_options: dict[str, Any] = {
+            key: reading_options[key] for key in ("label", "id", "columns") if key in reading_options
+        }
+        text_columns = [
+            relation_text for relation_text in (table_options.get("id"), table_options.get("label")) if relation_text
+        ]
+        dtype_argument = (
+            f", dtype={dict.fromkeys(text_columns, str)!r}".replace("<class 'str'>", "str") if text_columns else ""
+        )
+        label_code = "float(label)" if plan.predicts_numbers else "label"
+        reading_lines = [
             "import pandas as pd",
-            f"table = pd.read_csv({data[0]!r}{kinds})",
-            f"graph = gramme.MultilayerGraph.from_table(table, {_arguments(said)})",
+            f"table = pd.read_csv({data_paths[0]!r}{dtype_argument})",
+            f"graph = gramme.MultilayerGraph.from_table(table, {_arguments(table_options)})",
             f"known = pd.read_csv({LABELS!r}, dtype=str)",
-            f"labels = {{name: {value} for name, label in known.dropna().to_numpy()}}",
+            f"labels = {{name: {label_code} for name, label in known.dropna().to_numpy()}}",
             "names = [str(node) for node in graph.nodes]",
             "model = gramme.METHOD(random_state=SEED).fit(graph, [labels.get(name) for name in names])",
         ]
     else:
-        source, reader = repr(data[0] if len(data) == 1 else data), "gramme.read"
+        source_code, reader_name = repr(data_paths[0] if len(data_paths) == 1 else data_paths), "gramme.read"
         if plan.kinds:
-            relations = [one.split("=", 1)[0].split(":") for one in options.pop("relation")]
-            source = repr({tuple(kinds): file for kinds, file in zip(relations, data, strict=True)})
-            reader = "gramme.io.read_relations"
-        read = [
-            f"graph = {reader}({source}, {_arguments(options)})",
+            kinds_by_file = [
+                relation_text.split("=", 1)[0].split(":") for relation_text in reading_options.pop("relation")
+            ]
+            source_code = repr({tuple(kinds): file for kinds, file in zip(kinds_by_file, data_paths, strict=True)})
+            reader_name = "gramme.io.read_relations"
+        reading_lines = [
+            f"graph = {reader_name}({source_code}, {_arguments(reading_options)})",
             "model = gramme.METHOD(random_state=SEED).fit(graph)",
         ]
-    lines = ["import gramme", *read, "print(model.predict()[:10], model.layer_importance_)"]
-    lines.append('model.report("page.html")')
-    return "\n".join(lines).replace("METHOD", method).replace("SEED", str(seed)) + "\n"
+    code_lines = ["import gramme", *reading_lines, "print(model.predict()[:10], model.layer_importance_)"]
+    code_lines.append('model.report("page.html")')
+    return "\n".join(code_lines).replace("METHOD", class_name).replace("SEED", str(seed)) + "\n"
 
 
 _CLASSES = {
@@ -142,11 +150,15 @@ _CLASSES = {
 
 
 def _arguments(options: dict[str, Any]) -> str:
-    named = {"source_column": "source", "layer_column": "layer"}
-    return ", ".join(f"{named.get(key, key)}={value!r}" for key, value in options.items())
+    python_names = {"source_column": "source", "layer_column": "layer"}
+    return ", ".join(
+        f"{python_names.get(option_name, option_name)}={value!r}" for option_name, value in options.items()
+    )
 
 
 def disposition(name: str) -> str:
     """The header that makes a browser save a file under a name, whatever letters that has."""
-    plain = "".join(letter if (letter.isascii() and letter.isalnum()) or letter in "-_." else "_" for letter in name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{urllib.parse.quote(name, safe='')}"
+    ascii_name = "".join(
+        letter if (letter.isascii() and letter.isalnum()) or letter in "-_." else "_" for letter in name
+    )
+    return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{urllib.parse.quote(name, safe='')}"

@@ -29,8 +29,6 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 STATIC = Path(__file__).with_name("static")
-FIRST_PORT, PORTS = 8765, 20
-"""The ports that are tried in turn where none is named."""
 TOKEN_HEADER = b"x-gramme-token"
 TICKET_SECONDS = 60.0
 """That an address for a download or a report works."""
@@ -53,10 +51,13 @@ class Tickets:
         self._turn = threading.Lock()
 
     def give(self, what: Any) -> str:
-        """A ticket for something."""
         now = time.monotonic()
         with self._turn:
-            self._made = {key: one for key, one in self._made.items() if one[0] > now}
+            self._made = {
+                old_ticket: expiry_and_parcel
+                for old_ticket, expiry_and_parcel in self._made.items()
+                if expiry_and_parcel[0] > now
+            }
             ticket = secrets.token_urlsafe(24)
             self._made[ticket] = (now + TICKET_SECONDS, what)
         return ticket
@@ -64,8 +65,8 @@ class Tickets:
     def take(self, ticket: str) -> Any:
         """What a ticket is for; None if it is unknown, used or too old."""
         with self._turn:
-            until, what = self._made.pop(ticket, (0.0, None))
-        return what if until > time.monotonic() else None
+            expires_at, ticket_content = self._made.pop(ticket, (0.0, None))
+        return ticket_content if expires_at > time.monotonic() else None
 
 
 class Guard:
@@ -74,47 +75,45 @@ class Guard:
     def __init__(self, app: Any, *, token: str, port: int) -> None:
         self.app = app
         self.token = token.encode()
-        names = ("127.0.0.1", "localhost", "[::1]")
-        self.hosts = {f"{name}:{port}".encode() for name in names}
+        host_names = ("127.0.0.1", "localhost", "[::1]")
+        self.hosts = {f"{name}:{port}".encode() for name in host_names}
         self.origins = {b"http://" + host for host in self.hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with 403."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
             raise RuntimeError(f"{scope['type']} is not spoken here")
-        problem = self._problem(scope)
-        if problem is not None:
-            await _refuse(send, problem)
-            return
+        from starlette.responses import PlainTextResponse
 
         async def guarded(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
-                given = {name.lower() for name, _ in message["headers"]}
-                if b"content-security-policy" not in given:
+                header_names = {name.lower() for name, _ in message["headers"]}
+                if b"content-security-policy" not in header_names:
                     message["headers"].append((b"content-security-policy", PAGE_POLICY.encode()))
             await send(message)
 
-        await self.app(scope, receive, guarded)
+        problem = self._problem(scope)
+        answer = self.app if problem is None else PlainTextResponse(problem, 403)
+        await answer(scope, receive, guarded)
 
     def _problem(self, scope: Scope) -> str | None:
-        headers: dict[bytes, list[bytes]] = {}
+        header_values: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
-        hosts = headers.get(b"host", [])
+            header_values.setdefault(name.lower(), []).append(value)
+        hosts = header_values.get(b"host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
             return "this server answers to its own address on this machine only"
-        if any(origin.lower() not in self.origins for origin in headers.get(b"origin", [])):
+        if any(origin.lower() not in self.origins for origin in header_values.get(b"origin", [])):
             return "another web page may not speak to this server"
-        sites = headers.get(b"sec-fetch-site", [])
+        sites = header_values.get(b"sec-fetch-site", [])
         if any(site not in (b"same-origin", b"none") for site in sites):
             return "another web page may not speak to this server"
         if not scope["path"].startswith("/api/"):
             return None
-        tokens = headers.get(TOKEN_HEADER, [])
+        tokens = header_values.get(TOKEN_HEADER, [])
         if len(tokens) != 1 or not hmac.compare_digest(tokens[0], self.token):
             return "the token is missing or wrong; open the address that gramme app printed"
         return None
@@ -130,30 +129,21 @@ _HEADERS = (
 )
 
 
-async def _refuse(send: Send, problem: str) -> None:
-    body = problem.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 403, "headers": [*headers, *_HEADERS]})
-    await send({"type": "http.response.body", "body": body})
-
-
 def listen(port: int | None) -> socket.socket:
     """A socket on loopback: at the port that was named, or the first free one of a few."""
-    ports = range(FIRST_PORT, FIRST_PORT + PORTS) if port is None else [port]
-    for number in [*ports, *([0] if port is None else [])]:
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for port_number in [*range(8765, 8785), 0] if port is None else [port]:
+        listening_socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind(("127.0.0.1", number))
-            made.listen(64)
+            listening_socket.bind(("127.0.0.1", port_number))
+            listening_socket.listen(64)
         except OSError as error:
-            made.close()
+            listening_socket.close()
             if port is not None:
-                raise DataError(
-                    f"port {port} cannot be used: {error.strerror or error}; name another with --port"
-                ) from None
+                problem = f"port {port} cannot be used: {error.strerror or error}"
+                raise DataError(f"{problem}; name another with --port") from None
             continue
-        return made
+        return listening_socket
     raise DataError("no port is free on this machine")  # port 0 always is
 
 
@@ -164,13 +154,13 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
     import_extra("starlette", "app", "gramme app")
     from .routes import make_app
 
-    with contextlib.closing(listen(port)) as made:
-        number = made.getsockname()[1]
+    with contextlib.closing(listen(port)) as listening_socket:
+        port_number = listening_socket.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        address = f"http://127.0.0.1:{number}/"
+        address = f"http://127.0.0.1:{port_number}/"
         project.note_address(address)
         app, jobs = make_app(project)
-        guarded = Guard(app, token=token, port=number)
+        guarded = Guard(app, token=token, port=port_number)
         config = uvicorn.Config(
             guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2,
             server_header=False, date_header=False, ws="none",
@@ -178,17 +168,13 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
         server = uvicorn.Server(config)
 
         try:
-            yield f"{address}#token={token}", functools.partial(server.run, sockets=[made])
+            yield f"{address}#token={token}", functools.partial(server.run, sockets=[listening_socket])
         finally:
             jobs.close()
 
 
 def open_browser(address: str) -> None:
     """Show a page in the user's browser, a moment later, when the server listens; doing without one is no fault."""
-
-    def show() -> None:
-        time.sleep(0.3)
-        with contextlib.suppress(Exception):
-            webbrowser.open(address)
-
-    threading.Thread(target=show, daemon=True).start()
+    browser_timer = threading.Timer(0.3, webbrowser.open, [address])
+    browser_timer.daemon = True
+    browser_timer.start()

@@ -5,11 +5,11 @@ Nothing is learned here; all numbers come from the graph and from the files that
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,9 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.graph.layout import fair_share, node_positions
 
-MAX_DRAWN_NODES = 20_000
-"""Nodes that a picture shows; of more, those with a label and a random sample of the others."""
-MAX_DRAWN_LINES = 200_000
-"""Edges and memberships that a picture shows, over all layers."""
-MAX_NEIGHBOURS = 60
-"""Neighbours of a node that are listed in a layer."""
-MAX_MEMBERS = 12
-"""Members of a group of a node's that are listed."""
+MAX_DRAWN_NODES = 20_000  # of more, those with a label are shown and a random sample of the others
+MAX_DRAWN_LINES = 200_000  # edges and memberships over all layers
+MAX_NEIGHBOURS, MAX_MEMBERS = 60, 12  # that are listed of a node in a layer, and of each group of its
 RESULT_FILES = {
     "fit": "predictions.csv",
     "links": "links.csv",
@@ -59,7 +54,6 @@ class Picture:
     total: int
 
     def header(self, names: Sequence[str]) -> dict[str, Any]:
-        """All but the numbers."""
         return {
             "nodes": self.nodes.tolist(),
             "names": [names[node] for node in self.nodes.tolist()],
@@ -70,9 +64,9 @@ class Picture:
 
     def numbers(self) -> bytes:
         """Places as 32-bit floats (all x, then all y), then per layer the pairs of points as 32-bit integers."""
-        places = np.ascontiguousarray(self.places.T, dtype="<f4").tobytes()
-        lines = [np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines]
-        return b"".join([places, *lines])
+        place_bytes = np.ascontiguousarray(self.places.T, dtype="<f4").tobytes()
+        line_bytes = [np.ascontiguousarray(point_pairs, dtype="<u4").tobytes() for point_pairs in self.lines]
+        return b"".join([place_bytes, *line_bytes])
 
 
 def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
@@ -83,41 +77,48 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     if chosen.size < graph.num_nodes:
         layers = {name: layer.subset(chosen) for name, layer in layers.items()}
     drawn_graph = MultilayerGraph(dict(layers), num_nodes=chosen.size)
-    places = [node_positions(drawn_graph).astype(np.float32)]
-    points, records, drawn = chosen.size, [], []
-    inside = {name: layer.incidence() for name, layer in layers.items()}
-    sizes = [layers[name].num_edges if one is None else one.nnz for name, one in inside.items()]
-    bound = fair_share(sizes, MAX_DRAWN_LINES)
-    for (name, members), size in zip(inside.items(), sizes, strict=True):
-        kept = _sample(size, bound, random)
+    place_blocks = [node_positions(drawn_graph).astype(np.float32)]
+    num_points, layer_records, line_arrays = chosen.size, [], []
+    incidences = {name: layer.incidence() for name, layer in layers.items()}
+    line_counts = [
+        layers[name].num_edges if incidence is None else incidence.nnz for name, incidence in incidences.items()
+    ]
+    line_budget = fair_share(line_counts, MAX_DRAWN_LINES)
+    for (name, members), num_lines in zip(incidences.items(), line_counts, strict=True):
+        sampled = _sample(num_lines, line_budget, random)
         if members is None:
             edges = layers[name].to_edges()
-            pairs = np.stack([edges.source[kept], edges.target[kept]], axis=1)
+            point_pairs = np.stack([edges.source[sampled], edges.target[sampled]], axis=1)
         else:
             member = np.repeat(np.arange(chosen.size), np.diff(members.indptr))
             group = members.indices.astype(np.int64)
-            many = np.maximum(np.bincount(group, minlength=members.shape[1]), 1)
-            sums = [np.bincount(group, places[0][member, axis], many.size) for axis in (0, 1)]
-            places.append((np.stack(sums, axis=1) / many[:, None]).astype(np.float32))
-            pairs = np.stack([member[kept], points + group[kept]], axis=1)
-            points += members.shape[1]
-        drawn.append(pairs.astype(np.uint32))
-        records.append(
-            {"name": name, "kind": "edges" if members is None else "groups", "lines": int(pairs.shape[0]), "of": size}
+            group_sizes = np.maximum(np.bincount(group, minlength=members.shape[1]), 1)
+            coordinate_sums = [np.bincount(group, place_blocks[0][member, axis], group_sizes.size) for axis in (0, 1)]
+            place_blocks.append((np.stack(coordinate_sums, axis=1) / group_sizes[:, None]).astype(np.float32))
+            point_pairs = np.stack([member[sampled], num_points + group[sampled]], axis=1)
+            num_points += members.shape[1]
+        line_arrays.append(point_pairs.astype(np.uint32))
+        layer_records.append(
+            {
+                "name": name,
+                "kind": "edges" if members is None else "groups",
+                "lines": int(point_pairs.shape[0]),
+                "of": num_lines,
+            }
         )
-    return Picture(chosen, np.concatenate(places), records, drawn, graph.num_nodes)
+    return Picture(chosen, np.concatenate(place_blocks), layer_records, line_arrays, graph.num_nodes)
 
 
 def drawn_nodes(total: int, labelled: NDArray[np.bool_], random: np.random.Generator) -> Indices:
     """All nodes, or of too many those with a label and a random sample of the others, in order."""
     if total <= MAX_DRAWN_NODES:
         return np.arange(total)
-    first = np.flatnonzero(labelled)
-    if first.size > MAX_DRAWN_NODES // 2:
-        first = random.choice(first, MAX_DRAWN_NODES // 2, replace=False)
-    others = np.setdiff1d(np.arange(total), first)
-    rest = random.choice(others, MAX_DRAWN_NODES - first.size, replace=False)
-    return np.sort(np.concatenate([first, rest]))
+    labelled_nodes = np.flatnonzero(labelled)
+    if labelled_nodes.size > MAX_DRAWN_NODES // 2:
+        labelled_nodes = random.choice(labelled_nodes, MAX_DRAWN_NODES // 2, replace=False)
+    other_nodes = np.setdiff1d(np.arange(total), labelled_nodes)
+    sampled_nodes = random.choice(other_nodes, MAX_DRAWN_NODES - labelled_nodes.size, replace=False)
+    return np.sort(np.concatenate([labelled_nodes, sampled_nodes]))
 
 
 def _sample(size: int, most: int, random: np.random.Generator) -> Indices:
@@ -135,30 +136,32 @@ class Neighbours:
 
     def of(self, node: int) -> list[dict[str, Any]]:
         """Whom a node is joined to in each layer: neighbours, or groups and some of their other members."""
-        found = []
+        layer_records = []
         for name, layer in self.graph.layers.items():
             groups = layer.as_groups()
             if groups is None:
-                others, weights = layer.neighbours(node)
-                order = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
-                near = others[order].tolist()
-                found.append({"layer": name, "kind": "edges", "count": len(others), "nodes": near})
+                neighbours, weights = layer.neighbours(node)
+                strongest = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
+                neighbour_nodes = neighbours[strongest].tolist()
+                layer_records.append(
+                    {"layer": name, "kind": "edges", "count": len(neighbours), "nodes": neighbour_nodes}
+                )
                 continue
-            inside = groups.incidence()
-            own = inside.indices[inside.indptr[node] : inside.indptr[node + 1]]
+            incidence = groups.incidence()
+            own_groups = incidence.indices[incidence.indptr[node] : incidence.indptr[node + 1]]
             members = self._members.setdefault(name, groups.members())
-            listed = []
-            for group in own[:MAX_NEIGHBOURS].tolist():
-                some = members[group][: MAX_MEMBERS + 1]
-                listed.append(
+            group_records = []
+            for group in own_groups[:MAX_NEIGHBOURS].tolist():
+                group_members = members[group][: MAX_MEMBERS + 1]
+                group_records.append(
                     {
                         "group": str(groups.group_names[group]),
                         "size": len(members[group]),
-                        "nodes": [int(one) for one in some if one != node][:MAX_MEMBERS],
+                        "nodes": [int(member) for member in group_members if member != node][:MAX_MEMBERS],
                     }
                 )
-            found.append({"layer": name, "kind": "groups", "count": len(own), "groups": listed})
-        return found
+            layer_records.append({"layer": name, "kind": "groups", "count": len(own_groups), "groups": group_records})
+        return layer_records
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -181,7 +184,6 @@ class Predictions:
 
     @property
     def names(self) -> NDArray[np.object_]:
-        """The predicted class of every node."""
         return np.array(self.classes, dtype=object)[self.predicted]
 
 
@@ -189,34 +191,32 @@ class Ranges:
     """Numbers as classes: those known cut into at most five ranges with equally many in each."""
 
     def __init__(self, labels: Sequence[str | None]) -> None:
-        known = [float(one) for one in labels if one is not None]
-        self.cuts = np.unique(np.quantile(known, [0.2, 0.4, 0.6, 0.8])) if known else np.zeros(0)
-        words = [rough_number(cut) for cut in self.cuts]
-        between = [f"{low} to {high}" for low, high in itertools.pairwise(words)]
-        self.names = [f"below {words[0]}", *between, f"{words[-1]} or more"] if words else ["any number"]
+        known_numbers = [float(label_text) for label_text in labels if label_text is not None]
+        self.cuts = np.unique(np.quantile(known_numbers, [0.2, 0.4, 0.6, 0.8])) if known_numbers else np.zeros(0)
+        cut_texts = [rough_number(cut) for cut in self.cuts]
+        middle_names = [f"{low} to {high}" for low, high in itertools.pairwise(cut_texts)]
+        self.names = ["any number"]
+        if cut_texts:
+            self.names = [f"below {cut_texts[0]}", *middle_names, f"{cut_texts[-1]} or more"]
 
     def of(self, values: Any) -> Indices:
-        """The range of each number."""
         return np.digitize(np.asarray(values, dtype=np.float64), self.cuts)
 
     def label(self, text: str | None) -> str | None:
-        """The range of a label."""
         return None if text is None else self.names[int(self.of(float(text)))]
 
     def predictions(self, table: pd.DataFrame) -> Predictions:
-        """The predictions of a fit of numbers."""
         low, value, high = (table[column].astype(float) for column in ("low", "predicted", "high"))
-        codes, half = self.of(value), (high - low) / 2
+        range_codes, half_widths = self.of(value), (high - low) / 2
         known = (table["known"] != "").to_numpy()
-        shown = [number_within(one, wide) for one, wide in zip(value, half, strict=True)]
-        interval = [
-            f"{number_within(one - wide, wide)} to {number_within(one + wide, wide)}"
-            if np.isfinite(wide)
-            else "anything"
-            for one, wide in zip(value, half, strict=True)
-        ]
-        unknown = np.full((len(table), len(self.names)), np.nan)
-        return Predictions(tuple(self.names), unknown, codes, unknown[:, 0], known, shown, interval)
+        low_texts, shown_numbers, high_texts = (
+            [number_within(number, width) for number, width in zip(numbers, half_widths, strict=True)]
+            for numbers in (value - half_widths, value, value + half_widths)
+        )
+        ends = zip(low_texts, high_texts, np.isfinite(half_widths), strict=True)
+        interval = [f"{low_text} to {high_text}" if bounded else "anything" for low_text, high_text, bounded in ends]
+        blank = np.full((len(table), len(self.names)), np.nan)
+        return Predictions(tuple(self.names), blank, range_codes, blank[:, 0], known, shown_numbers, interval)
 
 
 class Results:
@@ -224,8 +224,6 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.turn = threading.Lock()
-        self._kept: dict[tuple[str, str, int], Any] = {}
 
     def path(self, name: str, file: str) -> Path:
         """A file of a result; an error for a name that no result has."""
@@ -236,77 +234,78 @@ class Results:
         return self.folder / name / file
 
     def names(self) -> list[str]:
-        """The results, the oldest first."""
-        found = [one.name for one in self.folder.iterdir() if re.fullmatch(r"\d+-[a-z]+", one.name)]
-        return sorted(found, key=lambda one: int(one.partition("-")[0]))
+        result_names = [
+            result_path.name for result_path in self.folder.iterdir() if re.fullmatch(r"\d+-[a-z]+", result_path.name)
+        ]
+        return sorted(result_names, key=lambda one: int(one.partition("-")[0]))
 
     def records(self) -> list[dict[str, Any]]:
-        """Each result in a few words and numbers."""
-        found = []
+        result_records = []
         for name in self.names():
             try:
-                found.append(self._once(name, "config.json", _result_record))
+                result_records.append(self._once(name, "config.json", _result_record))
             except (OSError, ValueError, DataError) as error:
-                found.append({"name": name, "kind": name.partition("-")[2], "broken": str(error)})
-        return found
+                result_records.append({"name": name, "kind": name.partition("-")[2], "broken": str(error)})
+        return result_records
 
     def predictions(self, name: str, nodes: int, ranges: Ranges | None = None) -> Predictions:
         """What a fit said, of numbers in ranges; an error if it was about another graph or another kind of label."""
-        table = self.table(name)
-        if len(table) != nodes or ("low" in table.columns) != (ranges is not None):
+        result_table = self.table(name)
+        if len(result_table) != nodes or ("low" in result_table.columns) != (ranges is not None):
             raise DataError(f"the result {name} is about other data")
         if ranges is not None:
-            return ranges.predictions(table)
+            return ranges.predictions(result_table)
         found: Predictions = self._once(name, "predictions.csv", _predictions)
         return found
 
     def table(self, name: str) -> pd.DataFrame:
         """The table of a result, all cells as text."""
-        file = RESULT_FILES.get(name.partition("-")[2], "predictions.csv")
-        found: pd.DataFrame = self._once(name, file, _table)
-        return found
+        file_name = RESULT_FILES.get(name.partition("-")[2], "predictions.csv")
+        result_table: pd.DataFrame = self._once(name, file_name, _table)
+        return result_table
 
     def _once(self, name: str, file: str, read: Any) -> Any:
         path = self.path(name, file)
-        key = (name, read.__name__, path.stat().st_mtime_ns)
-        with self.turn:
-            if key not in self._kept:
-                self._kept = {one: value for one, value in self._kept.items() if one[:2] != key[:2]}
-                self._kept[key] = read(path)
-            return self._kept[key]
+        return _read_once(read, path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read_once(read: Callable[[Path], Any], path: Path, changed: int) -> Any:
+    """What a file says, read again only if it ``changed``."""
+    return read(path)
 
 
 def _result_record(path: Path) -> dict[str, Any]:
     config = json.loads(path.read_text(encoding="utf-8"))
     estimate = config.get("estimate") or {}
-    return {
+    copied_keys = ("command", "method", "classes", "r2", "seconds", "explanation")
+    return {name: config.get(name) for name in copied_keys} | {
         "name": path.parent.name,
         "kind": path.parent.name.partition("-")[2],
-        "at": path.stat().st_mtime,
-        "command": config.get("command"),
-        "method": config.get("method"),
         "labels": config.get("training_labels"),
-        "classes": config.get("classes"),
         "accuracy": estimate.get("accuracy"),
         "interval": estimate.get("accuracy_ci95"),
         "guess": (estimate.get("guess") or {}).get("accuracy"),
-        "r2": config.get("r2"),
         "error": rough_number(config["mean_absolute_error"]) if "mean_absolute_error" in config else None,
-        "seconds": config.get("seconds"),
-        "explanation": config.get("explanation"),
-        "files": sorted(one.name for one in path.parent.iterdir()),
     }
 
 
 def _predictions(path: Path) -> Predictions:
     table = _table(path)
-    columns = [name for name in table.columns if name.startswith("probability_")]
-    if not columns:
+    probability_columns = [name for name in table.columns if name.startswith("probability_")]
+    if not probability_columns:
         raise DataError(f"{path.name} has no probabilities of classes")
-    numbers = table[columns].apply(pd.to_numeric).to_numpy(dtype=np.float64)
-    classes = tuple(name.removeprefix("probability_") for name in columns)
-    known, codes = (table["known"] != "").to_numpy(), numbers.argmax(axis=1)
-    return Predictions(classes, numbers, codes, numbers.max(axis=1), known, [classes[code] for code in codes])
+    probabilities = table[probability_columns].apply(pd.to_numeric).to_numpy(dtype=np.float64)
+    classes = tuple(name.removeprefix("probability_") for name in probability_columns)
+    known, class_codes = (table["known"] != "").to_numpy(), probabilities.argmax(axis=1)
+    return Predictions(
+        classes,
+        probabilities,
+        class_codes,
+        probabilities.max(axis=1),
+        known,
+        [classes[class_code] for class_code in class_codes],
+    )
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -331,11 +330,11 @@ def sorted_rows(table: pd.DataFrame, by: str | None, *, descending: bool) -> pd.
     if by is None or by not in table.columns:
         return table[::-1] if descending else table
     values = table[by].replace("", None)
-    plain = values.map(lambda one: one.replace(",", "") if isinstance(one, str) else one)
-    numbers = pd.to_numeric(plain, errors="coerce")
-    keys = numbers if numbers.notna().sum() == values.notna().sum() else values.str.casefold()
-    order = keys.sort_values(ascending=not descending, kind="stable", na_position="last").index
-    return table.loc[order]
+    plain_values = values.map(lambda one: one.replace(",", "") if isinstance(one, str) else one)
+    numbers = pd.to_numeric(plain_values, errors="coerce")
+    sort_keys = numbers if numbers.notna().sum() == values.notna().sum() else values.str.casefold()
+    row_order = sort_keys.sort_values(ascending=not descending, kind="stable", na_position="last").index
+    return table.loc[row_order]
 
 
 def node_table(
@@ -372,8 +371,8 @@ def listed_nodes(table: pd.DataFrame, by: str, *, descending: bool, query: str, 
 
 def node_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of the table of nodes for JSON, each with its number."""
-    rows = table.astype(object).where(table.notna(), None).reset_index(names="node")
-    return rows.to_dict("records")  # type: ignore[return-value]
+    plain_rows = table.astype(object).where(table.notna(), None).reset_index(names="node")
+    return plain_rows.to_dict("records")  # type: ignore[return-value]
 
 
 def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:

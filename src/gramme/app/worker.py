@@ -19,18 +19,11 @@ from typing import Any
 
 from gramme._runtime import end_with
 
-NOTE_SECONDS = 0.2
-"""Between two looks at how far the work is."""
+# what commands import when they run: with torch, more seconds of work than a small fit takes
 COMMANDS = (
-    "gramme.cli.fit_steps",
-    "gramme.evaluation.learning_curve",
-    "gramme.grouping",
-    "gramme.links",
-    "gramme.methods.auto.gramme_auto",
-    "gramme.ranking",
-    "gramme.report.result_folders",
-)
-"""What commands import when they run: with torch, more seconds of work than a small fit takes."""
+    "cli.fit_steps", "evaluation.learning_curve", "grouping", "links", "methods.auto", "ranking",
+    "report.result_folders",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -41,11 +34,11 @@ def main() -> None:
 
     with loading():
         for module in COMMANDS:
-            importlib.import_module(module)
-    line = sys.stdin.readline()
-    if not line:
+            importlib.import_module(f"gramme.{module}")
+    request_line = sys.stdin.readline()
+    if not request_line:
         return  # the app has no use for this process any more
-    request = json.loads(line)
+    request = json.loads(request_line)
     os.chdir(request["folder"])
     with noted(Path(request["progress"])):
         command_line(request["words"])
@@ -57,16 +50,16 @@ def noted(path: Path) -> Any:
     from gramme.cli.progress import SignOfLife, listening
 
     sign = SignOfLife("Starting")
-    end = threading.Event()
+    end_event = threading.Event()
 
     def note() -> None:
-        while not end.wait(NOTE_SECONDS):
-            left = sign.left.seconds()
-            facts = {"what": sign.what, "done": sign.left.done, "left": left, "at": time.time()}
-            part = path.with_suffix(".part")
+        while not end_event.wait(0.2):
+            seconds_left = sign.left.seconds()
+            progress_record = {"what": sign.what, "done": sign.left.done, "left": seconds_left, "at": time.time()}
+            part_path = path.with_suffix(".part")
             with contextlib.suppress(OSError):
-                part.write_text(json.dumps(facts), encoding="utf-8")
-                part.replace(path)
+                part_path.write_text(json.dumps(progress_record), encoding="utf-8")
+                part_path.replace(path)
 
     thread = threading.Thread(target=note, daemon=True)
     thread.start()
@@ -74,7 +67,7 @@ def noted(path: Path) -> Any:
         with listening(sign):
             yield
     finally:
-        end.set()
+        end_event.set()
         thread.join(timeout=1.0)
 
 

@@ -327,7 +327,8 @@ export class NetworkMap {
   /* Bring a point into view, closer where there are many. */
   show(i) {
     const [x, y] = this.where(i), { width, height } = this;
-    if (this.count <= 2000 && x > 30 && y > 30 && x < width - 30 && y < height - 30) return; // it is seen already
+    const edge = MARGIN / 2; // where all is shown, no point is nearer to the border than twice this
+    if (this.count <= 2000 && x > edge && y > edge && x < width - edge && y < height - edge) return;
     this.view.scale = Math.max(this.view.scale, this.count > 2000 ? 5 : this.count > 300 ? 2 : 1);
     this.view.x = this.x[i];
     this.view.y = this.y[i];
