@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
@@ -42,6 +43,18 @@ def ask_for_large_pages() -> None:
         torch.empty(1)
     finally:
         del os.environ[LARGE_PAGES]
+
+
+def return_memory(entries: int) -> None:
+    """Give pages that nothing uses back to the system after work on so many entries of a graph.
+
+    Without it arrays of changing sizes leave gaps: on Debian's packages every further network made the program 90 MiB
+    larger. Only the C library of Linux can; below 100,000 entries it is not worth the time.
+    """
+    if entries >= 100_000 and sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def free_bytes() -> int | None:

@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from gramme._runtime import return_memory
 from gramme.distributed import communicator_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
@@ -282,6 +283,7 @@ def _fitted(
         rows = model.rows_of(graph, views, stack)
         training = train_table_network(table, stack, layers, rows, task, own, display.advance)
     display.finish(settings.steps - len(training.history))
+    return_memory(graph.num_entries)
     return model, training
 
 
