@@ -36,11 +36,11 @@ class ShownMixin:
         from gramme.report.result_folders import write_model_page
 
         model = cast("Any", self)
-        seen = model.graph_given(graph)
+        page_graph = model.graph_given(graph)
         if "graph_" not in vars(model):
-            model.graph_ = seen.select_layers(model.layers_)
-        written: Path = write_model_page(Path(path), model, seen)
-        return written
+            model.graph_ = page_graph.select_layers(model.layers_)
+        page_path: Path = write_model_page(Path(path), model, page_graph)
+        return page_path
 
     def _notebook_facts(self) -> str:
         """What it learned from, for a notebook."""
@@ -51,10 +51,10 @@ class ShownMixin:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        title = f"<b>{escape(repr(self))}</b>"
+        title_html = f"<b>{escape(repr(self))}</b>"
         if not hasattr(self, self._result):
-            return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
-        return f"<div>{title}<div>{self._notebook_facts()}</div>{self._notebook_table()}</div>"
+            return f"<div>{title_html}<br>not fitted yet: <code>fit(graph, y)</code></div>"
+        return f"<div>{title_html}<div>{self._notebook_facts()}</div>{self._notebook_table()}</div>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -93,26 +93,26 @@ class PlotMixin(ShownMixin):
         1        R         L         0.46
         """
         model = self._model()
-        shares = model.predict_proba(graph)
-        own = graph is None or model.fitted_on(graph)
-        nodes = model.nodes_ if graph is None else graph.nodes
-        known: Any = np.full(len(nodes), None, dtype=object)
-        if own and hasattr(model, "labelled_"):
-            known[model.labelled_] = model.transduction_[model.labelled_].tolist()
-        best = shares.argmax(axis=1) if len(shares) else np.zeros(0, dtype=np.int64)
-        index = nodes.rename("node")
-        columns: dict[str, Any] = {
-            "known": pd.Series(known, index=index, dtype=object),
-            "predicted": pd.Series(model.classes_[best], index=index, dtype=object),
-            "probability": shares.max(axis=1) if len(shares) else [],
+        class_probabilities = model.predict_proba(graph)
+        is_fitted_graph = graph is None or model.fitted_on(graph)
+        node_names = model.nodes_ if graph is None else graph.nodes
+        known_labels: Any = np.full(len(node_names), None, dtype=object)
+        if is_fitted_graph and hasattr(model, "labelled_"):
+            known_labels[model.labelled_] = model.transduction_[model.labelled_].tolist()
+        best_codes = class_probabilities.argmax(axis=1) if len(class_probabilities) else np.zeros(0, dtype=np.int64)
+        node_index = node_names.rename("node")
+        table_columns: dict[str, Any] = {
+            "known": pd.Series(known_labels, index=node_index, dtype=object),
+            "predicted": pd.Series(model.classes_[best_codes], index=node_index, dtype=object),
+            "probability": class_probabilities.max(axis=1) if len(class_probabilities) else [],
         }
         for place, label in enumerate(model.classes_.tolist()):
-            columns[f"probability_{label}"] = shares[:, place]
+            table_columns[f"probability_{label}"] = class_probabilities[:, place]
         if coverage is not None:
-            names = np.array(model.classes_.tolist(), dtype=object)
-            sets = model.predict_set(graph, coverage=coverage)
-            columns["set"] = pd.Series([tuple(names[row]) for row in sets], index=index)
-        return pd.DataFrame(columns, index=index)
+            class_names = np.array(model.classes_.tolist(), dtype=object)
+            class_sets = model.predict_set(graph, coverage=coverage)
+            table_columns["set"] = pd.Series([tuple(class_names[set_row]) for set_row in class_sets], index=node_index)
+        return pd.DataFrame(table_columns, index=node_index)
 
     # Pictures
 
@@ -241,33 +241,36 @@ class PlotMixin(ShownMixin):
 
     def _notebook_facts(self) -> str:
         model = self._model()
-        names = [escape(str(label)[:40]) for label in model.classes_[:6].tolist()]
-        more = ", …" if len(model.classes_) > len(names) else ""
-        seen = f"{int(model.labelled_.sum()):,} of " if hasattr(model, "labelled_") else ""
+        class_names = [escape(str(label)[:40]) for label in model.classes_[:6].tolist()]
+        more_words = ", …" if len(model.classes_) > len(class_names) else ""
+        seen_words = f"{int(model.labelled_.sum()):,} of " if hasattr(model, "labelled_") else ""
         return (
-            f"learned from {seen}{len(model.nodes_):,} nodes in {len(model.layers_):,} layers; "
-            f"{len(model.classes_):,} classes: {', '.join(names)}{more}"
+            f"learned from {seen_words}{len(model.nodes_):,} nodes in {len(model.layers_):,} layers; "
+            f"{len(model.classes_):,} classes: {', '.join(class_names)}{more_words}"
         )
 
     def _notebook_table(self) -> str:
-        words = getattr(self, "explanation_", None)
-        said = f"<div>{escape(words)}</div>" if words else ""
-        shares = getattr(self, "layer_importance_", None)
-        if shares is None or not len(shares):
-            return said
-        shown = shares.sort_values(ascending=False, kind="stable").head(6)
-        longest = float(shown.iloc[0]) or 1.0
-        rows = "".join(
+        explanation_words = getattr(self, "explanation_", None)
+        explanation_html = f"<div>{escape(explanation_words)}</div>" if explanation_words else ""
+        layer_shares = getattr(self, "layer_importance_", None)
+        if layer_shares is None or not len(layer_shares):
+            return explanation_html
+        leading_shares = layer_shares.sort_values(ascending=False, kind="stable").head(6)
+        largest_share = float(leading_shares.iloc[0]) or 1.0
+        table_rows = "".join(
             f'<tr><td style="text-align:left">{escape(str(name)[:60])}</td>'
-            f'<td><div style="background:#3aa0dd;height:.7em;width:{8 * float(share) / longest:.2f}em"></div></td>'
+            '<td><div style="background:#3aa0dd;height:.7em;'
+            f'width:{8 * float(share) / largest_share:.2f}em"></div></td>'
             f"<td>{float(share):.1%}</td></tr>"
-            for name, share in shown.items()
+            for name, share in leading_shares.items()
         )
-        rest = len(shares) - len(shown)
-        more = f'<tr><td style="text-align:left" colspan="3">and {rest:,} more</td></tr>' if rest else ""
+        num_further = len(layer_shares) - len(leading_shares)
+        more_html = (
+            f'<tr><td style="text-align:left" colspan="3">and {num_further:,} more</td></tr>' if num_further else ""
+        )
         return (
-            f'{said}<table><thead><tr><th style="text-align:left">layer</th><th></th><th>share</th></tr></thead>'
-            f"<tbody>{rows}{more}</tbody></table>"
+            f'{explanation_html}<table><thead><tr><th style="text-align:left">layer</th><th></th><th>share</th></tr>'
+            f"</thead><tbody>{table_rows}{more_html}</tbody></table>"
         )
 
     def _model(self) -> NodeClassifier:

@@ -48,11 +48,11 @@ _KEEPS_INTERRUPTED: ContextVar[bool] = ContextVar("keeps interrupted fits", defa
 @contextmanager
 def keep_interrupted_fits() -> Iterator[None]:
     """Within this, a ``fit`` that Ctrl-C ended early returns what it has instead of raising KeyboardInterrupt."""
-    before = _KEEPS_INTERRUPTED.set(True)
+    previous_setting = _KEEPS_INTERRUPTED.set(True)
     try:
         yield
     finally:
-        _KEEPS_INTERRUPTED.reset(before)
+        _KEEPS_INTERRUPTED.reset(previous_setting)
 
 
 class GraphEstimator(BaseEstimator, ABC):
@@ -102,25 +102,25 @@ class GraphEstimator(BaseEstimator, ABC):
         A ``fit`` that takes further arguments passes them on to its ``_fit`` through this. After Ctrl-C it stores what
         was trained by then and raises KeyboardInterrupt, but within :func:`keep_interrupted_fits`.
         """
-        given = self._check_graph(graph)
-        views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
-        graph = prepare_graph(given, views, supports_couplings=self.supports_couplings)
+        given_graph = self._check_graph(graph)
+        view_scale = ViewScale.learned(in_name_order(given_graph).graph) if given_graph.layer_features else None
+        graph = prepare_graph(given_graph, view_scale, supports_couplings=self.supports_couplings)
         check_parameters(parameter_rules(type(self)), self.get_params(deep=False))
         self._check_parameters(graph)
-        y = labels_within(given, y, mask)
-        order = in_name_order(graph)
-        given_known, _ = self._known(graph, y, sample_weight).sorted_by_name(order)
+        y = labels_within(given_graph, y, mask)
+        name_order = in_name_order(graph)
+        given_known, _ = self._known(graph, y, sample_weight).sorted_by_name(name_order)
         known = self._weighed_by_class(given_known)
         seed = seed_from(getattr(self, "random_state", None))
-        self._begin_on(graph, given, views)
+        self._begin_on(graph, given_graph, view_scale)
         with one_thread_below(graph.num_entries):
             self._begin_with(known)
             if self._delegates_preprocessing:
-                found = self._fit(graph, known, seed, **options)
+                fitted_result = self._fit(graph, known, seed, **options)
             else:
-                inner = known.at(order.to_sorted(known.nodes))
-                found = order.to_given(self._fit(order.graph, inner, seed, **options))
-            self._finish(found, given_known)
+                ordered_known = known.at(name_order.to_sorted(known.nodes))
+                fitted_result = name_order.to_given(self._fit(name_order.graph, ordered_known, seed, **options))
+            self._finish(fitted_result, given_known)
         if self.interrupted_ and not _KEEPS_INTERRUPTED.get():
             raise KeyboardInterrupt
         return self
@@ -154,8 +154,8 @@ class GraphEstimator(BaseEstimator, ABC):
 
     def _begin_on(self, graph: MultilayerGraph, given: MultilayerGraph, views: ViewScale | None) -> None:
         """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        for attribute_name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, attribute_name)
         self.nodes_ = graph.nodes
         self.layers_, self.layer_order_ = list(graph.layers), sorted(graph.layers)
         self.graph_, self.given_graph_ = graph, given
@@ -184,13 +184,13 @@ class GraphEstimator(BaseEstimator, ABC):
         array, shape (labelled, classes), or (labelled,) for numbers
             NaN for labels in no fold, and where an interrupt (Ctrl-C) came before a fold was done.
         """
-        order = in_name_order(self._check_graph(graph))
-        known, places = known.sorted_by_name(order)  # the order in which a fit sees labels
+        name_order = in_name_order(self._check_graph(graph))
+        known, label_positions = known.sorted_by_name(name_order)  # the order in which a fit sees labels
         with keep_interrupted_fits():
-            unseen = self._fit_with_folds(graph, known, fold[places], copies, allowance)
-        given = np.empty(unseen.shape)
-        given[places] = unseen
-        return given
+            sorted_unseen = self._fit_with_folds(graph, known, fold[label_positions], copies, allowance)
+        unseen_predictions = np.empty(sorted_unseen.shape)
+        unseen_predictions[label_positions] = sorted_unseen
+        return unseen_predictions
 
     @abstractmethod
     def _fit_with_folds(
@@ -215,14 +215,14 @@ class GraphEstimator(BaseEstimator, ABC):
     @classmethod
     def _restored(cls, parameters: Mapping[str, Any], learned: Learned) -> Self:
         """A fitted model from what its file holds, or a MisfitError that names what does not fit."""
-        known = cls._get_param_names()
+        parameter_names = cls._get_param_names()
         rules = parameter_rules(cls)
-        for name, value in parameters.items():
-            if name not in known:
-                raise MisfitError(f"{cls.__name__} has no parameter {name!r}")
-            if name in rules:
+        for parameter_name, value in parameters.items():
+            if parameter_name not in parameter_names:
+                raise MisfitError(f"{cls.__name__} has no parameter {parameter_name!r}")
+            if parameter_name in rules:
                 try:
-                    rules[name].check_saved(name, value)
+                    rules[parameter_name].check_saved(parameter_name, value)
                 except DataError as error:
                     raise MisfitError(str(error)) from error
         model = cls(**parameters)
@@ -248,11 +248,11 @@ class GraphEstimator(BaseEstimator, ABC):
     def graph_given(self, graph: MultilayerGraph | None = None) -> MultilayerGraph:
         """The graph it was fitted on, as it was given; a loaded model has none, and the caller must have it."""
         self.check_fitted()
-        found = graph if graph is not None else vars(self).get("given_graph_")
-        if found is None:
+        known_graph = graph if graph is not None else vars(self).get("given_graph_")
+        if known_graph is None:
             raise DataError("a loaded model does not hold the graph it was fitted on; pass graph=")
-        seen: MultilayerGraph = found
-        return seen
+        fitted_graph: MultilayerGraph = known_graph
+        return fitted_graph
 
     def _graph_to_score(self, graph: MultilayerGraph | None, y: Any, what: str) -> MultilayerGraph:
         """The graph whose labels, or ``what`` it has, predictions are compared with; None is the fitted one."""
@@ -286,19 +286,19 @@ class GraphEstimator(BaseEstimator, ABC):
 
     def _seen(self, graph: MultilayerGraph) -> MultilayerGraph:
         """Another graph as this model sees it."""
-        views = None
+        view_scale = None
         if hasattr(self, "view_scale_"):
-            views = ViewScale(self.view_center_, self.view_scale_)
-        return prepare_graph(graph, views, supports_couplings=self.supports_couplings)
+            view_scale = ViewScale(self.view_center_, self.view_scale_)
+        return prepare_graph(graph, view_scale, supports_couplings=self.supports_couplings)
 
     def _ordered(self, graph: Any) -> NameOrder:
         """Another graph as the method would see it in a fit, with the layers of its own fit."""
-        seen = self._seen(self._check_graph(graph))
+        prepared_graph = self._seen(self._check_graph(graph))
         if hasattr(self, "graph_"):
-            warn_of_new_groups(self.graph_, seen)
+            warn_of_new_groups(self.graph_, prepared_graph)
         if self._delegates_preprocessing:
-            return NameOrder(with_layers_of_fit(seen, self.layers_))
-        return self._with_own_layers(in_name_order(seen))
+            return NameOrder(with_layers_of_fit(prepared_graph, self.layers_))
+        return self._with_own_layers(in_name_order(prepared_graph))
 
     def _fitted_order(self) -> NameOrder:
         """The graph of the fit as the method saw it."""
@@ -320,15 +320,15 @@ class GraphEstimator(BaseEstimator, ABC):
         """What is predicted for every node, of the fitted graph or of another that has its layers."""
         self.check_fitted()
         if graph is None or self.fitted_on(graph):
-            fitted: NDArray[Any] = getattr(self, self._result).copy()
-            return fitted
-        order = self._ordered(graph)
-        found = order.to_given(self._inductive(order.graph))
-        if not np.isfinite(found).all():
+            fitted_result: NDArray[Any] = getattr(self, self._result).copy()
+            return fitted_result
+        name_order = self._ordered(graph)
+        predicted_rows = name_order.to_given(self._inductive(name_order.graph))
+        if not np.isfinite(predicted_rows).all():
             raise DataError(
                 f"{type(self).__name__} predicts nothing finite for this graph: its weights or features are too large"
             )
-        return found
+        return predicted_rows
 
     def fitted_on(self, graph: MultilayerGraph) -> bool:
         """Whether this is the graph of the fit, as it was given or as the model saw it; never for a loaded model."""
@@ -344,10 +344,10 @@ class GraphEstimator(BaseEstimator, ABC):
 
     @staticmethod
     def _check_graph(graph: Any) -> MultilayerGraph:
-        given = checked_graph(graph)
-        if given.num_layers == 0:
+        checked = checked_graph(graph)
+        if checked.num_layers == 0:
             raise DataError("the graph has no layers, so there is nothing to learn from")
-        return given
+        return checked
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -442,9 +442,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         model, like ``layer_importance_``, the copy may lack.
         """
         self.check_fitted()
-        copy: Self = clone(self)
+        unfitted_copy: Self = clone(self)
         with keep_interrupted_fits():
-            return copy._run_fit(graph, y, **self._warm_start(graph))
+            return unfitted_copy._run_fit(graph, y, **self._warm_start(graph))
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         """Options for the ``_fit`` of a copy on a graph."""
@@ -453,10 +453,10 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     def _fit_with_folds(
         self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int, allowance: Any
     ) -> NDArray[np.float64]:
-        own = self._own_share(int(fold.max()) + 1)
-        with part("", own):
+        own_share = self._own_share(int(fold.max()) + 1)
+        with part("", own_share):
             self._run_fit(graph, known)
-        with part("", 1 - own):
+        with part("", 1 - own_share):
             return refit_for_folds(self, graph, known, fold)
 
     def _predict_halves(
@@ -476,14 +476,14 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
                 "features, or choose other parameters"
             )
         self.probabilities_ = found.astype(np.float32, copy=False)
-        labels = self.classes_[self.probabilities_.argmax(axis=1)]
-        which, nodes = local_index(self.graph_, known.nodes)
-        labels[nodes] = self.classes_[known.codes[which]]
-        self.transduction_ = labels
-        self.labelled_ = np.zeros(len(labels), dtype=bool)
-        self.labelled_[nodes] = True
-        self._label_weights = np.ones(len(labels))
-        self._label_weights[nodes] = known.weights[which]
+        node_labels = self.classes_[self.probabilities_.argmax(axis=1)]
+        local_labels, local_nodes = local_index(self.graph_, known.nodes)
+        node_labels[local_nodes] = self.classes_[known.codes[local_labels]]
+        self.transduction_ = node_labels
+        self.labelled_ = np.zeros(len(node_labels), dtype=bool)
+        self.labelled_[local_nodes] = True
+        self._label_weights = np.ones(len(node_labels))
+        self._label_weights[local_nodes] = known.weights[local_labels]
 
     def balance_classes(self) -> Self:
         """Give every class the same weight, however rare it is among the labels; call it after ``fit``.
@@ -507,19 +507,19 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         self.check_fitted()
         if hasattr(self, "class_weights_"):
             return self
-        codes = coded_labels(self.graph_, self.transduction_, self.classes_, "known", strict=True)[1]
-        counts = np.bincount(codes[self.labelled_], minlength=len(self.classes_))
-        counts = communicator_of(self.graph_).all_sum(counts)
-        self.class_weights_ = counts.sum() / (len(counts) * np.maximum(counts, 1))
-        nodes = global_positions(self.graph_)[self.labelled_]
-        known = KnownLabels(nodes, codes[self.labelled_], self.classes_)
-        self._finish(self._weighed(self.probabilities_), known)
+        label_codes = coded_labels(self.graph_, self.transduction_, self.classes_, "known", strict=True)[1]
+        class_counts = np.bincount(label_codes[self.labelled_], minlength=len(self.classes_))
+        class_counts = communicator_of(self.graph_).all_sum(class_counts)
+        self.class_weights_ = class_counts.sum() / (len(class_counts) * np.maximum(class_counts, 1))
+        labelled_nodes = global_positions(self.graph_)[self.labelled_]
+        known_labels_here = KnownLabels(labelled_nodes, label_codes[self.labelled_], self.classes_)
+        self._finish(self._weighed(self.probabilities_), known_labels_here)
         return self
 
     def _weighed(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
         """Probabilities with the weights of the classes, if there are any."""
-        weights: NDArray[np.float64] | None = getattr(self, "class_weights_", None)
-        return probabilities if weights is None else reweighed(probabilities, weights)
+        class_weights: NDArray[np.float64] | None = getattr(self, "class_weights_", None)
+        return probabilities if class_weights is None else reweighed(probabilities, class_weights)
 
     # Predicting
 
@@ -538,20 +538,20 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
         Another graph must have the layers this was fitted on; it may have other nodes.
         """
-        found: NDArray[np.float32] = self._predicted(graph)
-        return found if graph is None or self.fitted_on(graph) else self._weighed(found)
+        class_probabilities: NDArray[np.float32] = self._predicted(graph)
+        return class_probabilities if graph is None or self.fitted_on(graph) else self._weighed(class_probabilities)
 
     def predict_log_proba(self, graph: MultilayerGraph | None = None) -> NDArray[np.float32]:
         """The natural logarithms of :meth:`predict_proba`; minus infinity where a probability is 0."""
         with np.errstate(divide="ignore"):
-            logs: NDArray[np.float32] = np.log(self.predict_proba(graph))
-        return logs
+            log_probabilities: NDArray[np.float32] = np.log(self.predict_proba(graph))
+        return log_probabilities
 
     def predict(self, graph: MultilayerGraph | None = None) -> NDArray[Any]:
         """The most probable class of every node, of the fitted graph or of another."""
-        best = self.predict_proba(graph).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        best_codes = self.predict_proba(graph).argmax(axis=1)
+        predicted_labels: NDArray[Any] = self.classes_[best_codes]
+        return predicted_labels
 
     def score(self, graph: MultilayerGraph | None = None, y: Any = None, *, mask: str | None = None) -> float:
         """The accuracy on labelled nodes: the share whose label is predicted correctly.
@@ -568,14 +568,18 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         mask : str, optional
             One of the graph's masks, like "test": other nodes do not count.
         """
-        target = self._graph_to_score(graph, y if mask is None else mask, "labels")
+        scored_graph = self._graph_to_score(graph, y if mask is None else mask, "labels")
         own_labels = y is None
-        y = labels_within(target, y, mask)
-        fitted = getattr(self, "graph_", None)
-        bare = {"labels": None, "masks": {}}
-        same = target is fitted or (fitted is not None and target.replace(**bare) == fitted.replace(**bare))
-        if own_labels and same and target.labels is not None:
-            y = np.where(self.labelled_, None, target.labels if y is None else y)
-        nodes, codes = coded_labels(target, target.labels if y is None else y, self.classes_, "test", strict=False)
-        found = self.predict_proba(graph).argmax(axis=1)[nodes]
-        return float((found == codes).mean())
+        y = labels_within(scored_graph, y, mask)
+        fitted_graph = getattr(self, "graph_", None)
+        no_labels = {"labels": None, "masks": {}}
+        is_fitted_graph = scored_graph is fitted_graph or (
+            fitted_graph is not None and scored_graph.replace(**no_labels) == fitted_graph.replace(**no_labels)
+        )
+        if own_labels and is_fitted_graph and scored_graph.labels is not None:
+            y = np.where(self.labelled_, None, scored_graph.labels if y is None else y)
+        labelled_nodes, label_codes = coded_labels(
+            scored_graph, scored_graph.labels if y is None else y, self.classes_, "test", strict=False
+        )
+        predicted_codes = self.predict_proba(graph).argmax(axis=1)[labelled_nodes]
+        return float((predicted_codes == label_codes).mean())

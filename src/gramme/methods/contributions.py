@@ -26,12 +26,14 @@ def shares_of_joined(shares: NDArray[np.floating[Any]], graph: MultilayerGraph) 
     A model may have fitted something to such a layer, but it cannot tell nodes apart by it. If no layer joins any
     nodes, all shares are 0.
     """
-    joined = np.array([layer.num_edges > 0 for layer in graph.layers.values()], dtype=bool)
-    kept = np.where(joined, shares, 0.0)
-    total = kept.sum(axis=-1, keepdims=True)
-    even = joined / max(int(joined.sum()), 1)
-    found: NDArray[np.float64] = np.where(total > 0, kept / np.where(total > 0, total, 1.0), even)
-    return found
+    joins_nodes = np.array([layer.num_edges > 0 for layer in graph.layers.values()], dtype=bool)
+    joined_shares = np.where(joins_nodes, shares, 0.0)
+    share_sums = joined_shares.sum(axis=-1, keepdims=True)
+    even_shares = joins_nodes / max(int(joins_nodes.sum()), 1)
+    scaled_shares: NDArray[np.float64] = np.where(
+        share_sums > 0, joined_shares / np.where(share_sums > 0, share_sums, 1.0), even_shares
+    )
+    return scaled_shares
 
 
 NEIGHBOURS, GROUPS = "neighbours", "groups"
@@ -58,9 +60,9 @@ class Pair:
 
     def difference(self, values: Floats) -> Floats:
         """The value of the first class minus the second's, of each row of values (rows, classes)."""
-        at = np.arange(self.first.size)
-        found: Floats = values[at, self.first] - values[at, self.second]
-        return found
+        row_numbers = np.arange(self.first.size)
+        class_difference: Floats = values[row_numbers, self.first] - values[row_numbers, self.second]
+        return class_difference
 
     def log_odds(self, shares: Floats) -> Floats:
         """The logarithm of the first class's probability divided by the second's."""
@@ -68,16 +70,16 @@ class Pair:
 
     def logarithmic_mean(self, shares: Floats) -> Floats:
         """The logarithmic mean of the two classes' values, which are positive, of each row of (rows, classes)."""
-        at = np.arange(self.first.size)
-        return logarithmic_mean(shares[at, self.first], shares[at, self.second])
+        row_numbers = np.arange(self.first.size)
+        return logarithmic_mean(shares[row_numbers, self.first], shares[row_numbers, self.second])
 
     def direction(self, classes: int) -> Floats:
         """What a row of class values is multiplied with to give their difference, (rows, classes)."""
-        at = np.arange(self.first.size)
-        found = np.zeros((self.first.size, classes))
-        found[at, self.first] += 1
-        found[at, self.second] -= 1
-        return found
+        row_numbers = np.arange(self.first.size)
+        class_directions = np.zeros((self.first.size, classes))
+        class_directions[row_numbers, self.first] += 1
+        class_directions[row_numbers, self.second] -= 1
+        return class_directions
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,11 @@ class NeighbourContributions:
     @classmethod
     def of(cls, name: str, layer: Layer, rows: Places, factors: Floats | None = None) -> NeighbourContributions:
         """Whom some nodes hear in a layer; ``factors`` multiply its edges, matrix entry by entry, or memberships."""
-        members = layer.incidence()
-        matrix = layer.to_scipy() if members is None else members
+        incidence_matrix = layer.incidence()
+        heard_matrix = layer.to_scipy() if incidence_matrix is None else incidence_matrix
         if factors is not None:
-            matrix.data = matrix.data * factors
-        return cls(name, rows, sp.csr_array(matrix[rows]).astype(np.float64), members)
+            heard_matrix.data = heard_matrix.data * factors
+        return cls(name, rows, sp.csr_array(heard_matrix[rows]).astype(np.float64), incidence_matrix)
 
     @property
     def kind(self) -> str:
@@ -110,12 +112,14 @@ class NeighbourContributions:
 
     def sums(self, values: Floats) -> Floats:
         """The neighbourhood sum of each row, itself included once, from values of all nodes, (nodes, columns)."""
-        own = values[self.rows]
-        found: Floats = self.heard @ self._voices(values) + own
+        own_values = values[self.rows]
+        neighbourhood_sums: Floats = self.heard @ self._voices(values) + own_values
         if self.members is not None:
             # the weight with which each row is a member of the groups it hears
-            found -= np.asarray(self.heard.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1) * own
-        return found
+            neighbourhood_sums -= (
+                np.asarray(self.heard.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1) * own_values
+            )
+        return neighbourhood_sums
 
     def parts(self, values: Floats, directions: Floats) -> Floats:
         """What each entry of ``heard`` gives to the products of the rows' sums with their directions.
@@ -126,29 +130,33 @@ class NeighbourContributions:
         the products with :meth:`sums`.
         """
         voices = self._voices(values)
-        owner = np.repeat(np.arange(self.rows.size), np.diff(self.heard.indptr))
-        found = np.empty(owner.size)
-        step = max(1, (1 << 22) // max(values.shape[1], 1))  # which bounds the memory
-        for start in range(0, owner.size, step):
-            part = slice(start, start + step)
-            found[part] = np.einsum("ij,ij->i", voices[self.heard.indices[part]], directions[owner[part]])
+        row_of_entry = np.repeat(np.arange(self.rows.size), np.diff(self.heard.indptr))
+        entry_parts = np.empty(row_of_entry.size)
+        chunk_entries = max(1, (1 << 22) // max(values.shape[1], 1))  # which bounds the memory
+        for first_entry in range(0, row_of_entry.size, chunk_entries):
+            entry_slice = slice(first_entry, first_entry + chunk_entries)
+            entry_parts[entry_slice] = np.einsum(
+                "ij,ij->i", voices[self.heard.indices[entry_slice]], directions[row_of_entry[entry_slice]]
+            )
         if self.members is not None:
             # a node is a member of its own group, and does not hear itself through it
-            itself = np.einsum("ij,ij->i", values[self.rows], directions)
-            found -= self.heard.data * itself[owner]
-        return self.heard.data * found
+            own_products = np.einsum("ij,ij->i", values[self.rows], directions)
+            entry_parts -= self.heard.data * own_products[row_of_entry]
+        return self.heard.data * entry_parts
 
     def through(self, parts: Floats, scale: Floats | None = None) -> Through:
         """The parts of all entries, each row times a factor, by layer, row and neighbour or group."""
-        factor = 1.0 if scale is None else np.repeat(scale, np.diff(self.heard.indptr))
-        matrix = sp.csr_array((parts * factor, self.heard.indices, self.heard.indptr), shape=self.heard.shape)
-        return Through(self.layer, self.kind, matrix)
+        entry_factor = 1.0 if scale is None else np.repeat(scale, np.diff(self.heard.indptr))
+        part_matrix = sp.csr_array(
+            (parts * entry_factor, self.heard.indices, self.heard.indptr), shape=self.heard.shape
+        )
+        return Through(self.layer, self.kind, part_matrix)
 
     def _voices(self, values: Floats) -> Floats:
         if self.members is None:
             return values
-        said: Floats = self.members.T @ values
-        return said
+        group_sums: Floats = self.members.T @ values
+        return group_sums
 
 
 def kind_of(layer: Layer) -> str:
@@ -168,7 +176,7 @@ def logarithmic_mean(one: Floats, other: Floats) -> Floats:
     >>> logarithmic_mean(np.array([1.0, 4.0]), np.array([1.0, 1.0])).round(2)
     array([1.  , 2.16])
     """
-    ratio = np.log(one / other)
-    near = np.abs(ratio) < 1e-8
-    mean: Floats = np.where(near, one, (one - other) / np.where(near, 1.0, ratio))
-    return mean
+    log_ratio = np.log(one / other)
+    is_equal = np.abs(log_ratio) < 1e-8
+    mean_values: Floats = np.where(is_equal, one, (one - other) / np.where(is_equal, 1.0, log_ratio))
+    return mean_values

@@ -52,8 +52,8 @@ class OutOfFold:
 
     def own(self) -> Floats:
         """The probability that was given to each label's own class; 0 for a class the model does not know."""
-        given = self.probabilities[np.arange(self.codes.size), np.maximum(self.codes, 0)]
-        return np.where(self.codes >= 0, given, 0).astype(np.float64)
+        given_probabilities = self.probabilities[np.arange(self.codes.size), np.maximum(self.codes, 0)]
+        return np.where(self.codes >= 0, given_probabilities, 0).astype(np.float64)
 
     def set_scores(self) -> Floats:
         """How well each label's own class did: 1 if it was the most probable one, or else its probability."""
@@ -69,12 +69,12 @@ def out_of_fold(model: NodeClassifier, graph: MultilayerGraph, known: KnownLabel
         Also where a method would end its training early and keep what it has: half a fold says nothing.
     """
     known, _ = known.sorted_by_name(in_name_order(graph))  # so that folds follow names
-    fold = stratified_folds(known.codes, folds, seed=0)
-    found = refit_for_folds(model, graph, known, fold)
-    if np.isnan(found).any():
+    fold_of_label = stratified_folds(known.codes, folds, seed=0)
+    unseen_probabilities = refit_for_folds(model, graph, known, fold_of_label)
+    if np.isnan(unseen_probabilities).any():
         model.interrupted_ = False  # the model itself is whole
         raise KeyboardInterrupt
-    return OutOfFold(known.nodes, known.codes, found, int(fold.max()) + 1)
+    return OutOfFold(known.nodes, known.codes, unseen_probabilities, int(fold_of_label.max()) + 1)
 
 
 def refit_for_folds(
@@ -86,23 +86,25 @@ def refit_for_folds(
     Returns (labels, classes): class frequencies where only one class is left outside a fold; NaN for labels in no fold,
     and where an interrupt (Ctrl-C) came first.
     """
-    classes = len(known.classes)
-    found = np.full((known.nodes.size, classes), np.nan)
-    folds = int(fold.max()) + 1
-    for number in range(folds):
-        held = fold == number
-        left = np.bincount(known.codes[~held], minlength=classes)
-        if (left > 0).sum() < 2:
-            found[held] = class_prior(left)
+    num_classes = len(known.classes)
+    unseen_probabilities = np.full((known.nodes.size, num_classes), np.nan)
+    num_folds = int(fold.max()) + 1
+    for fold_number in range(num_folds):
+        is_held_out = fold == fold_number
+        remaining_counts = np.bincount(known.codes[~is_held_out], minlength=num_classes)
+        if (remaining_counts > 0).sum() < 2:
+            unseen_probabilities[is_held_out] = class_prior(remaining_counts)
             continue
-        with part("", 1 / folds):
-            copy = model._fit_copy(graph, known.without(held))
-        if copy.interrupted_:
+        with part("", 1 / num_folds):
+            fold_model = model._fit_copy(graph, known.without(is_held_out))
+        if fold_model.interrupted_:
             model.interrupted_ = True
             break
-        found[held] = 0
-        found[np.ix_(held, left > 0)] = gather_rows(graph, copy.predict_proba(), known.nodes[held])
-    return found
+        unseen_probabilities[is_held_out] = 0
+        unseen_probabilities[np.ix_(is_held_out, remaining_counts > 0)] = gather_rows(
+            graph, fold_model.predict_proba(), known.nodes[is_held_out]
+        )
+    return unseen_probabilities
 
 
 def miss_ratio(misses: int, half_misses: int, folds: int) -> float:
@@ -121,9 +123,9 @@ def miss_ratio(misses: int, half_misses: int, folds: int) -> float:
     if folds <= 2:  # which tell nothing further
         return 1.0
     # 1 / n of the models of the folds, where that of the model is 1 and of a half 2
-    tested = folds / (folds - 1)
-    gain = (half_misses - misses) * (tested - 1) / (2 - tested)
-    return min(max(1 - gain / (misses + 2.0), 0.6), 1.2)
+    fold_curve = folds / (folds - 1)
+    missed_gain = (half_misses - misses) * (fold_curve - 1) / (2 - fold_curve)
+    return min(max(1 - missed_gain / (misses + 2.0), 0.6), 1.2)
 
 
 # What a prediction set must hold to keep its promise, from labels that were predicted unseen.
@@ -173,38 +175,40 @@ class CalibrationScores:
 
     def promise(self, coverage: float) -> Threshold:
         """The threshold for all classes together."""
-        labels = self.scores.size
-        allowed = _allowed(labels, coverage)
-        if allowed < 1:
+        num_labels = self.scores.size
+        allowed_misses = _allowed(num_labels, coverage)
+        if allowed_misses < 1:
             return Threshold(0.0, 1.0)
-        ordered = np.sort(self.scores)
+        sorted_scores = np.sort(self.scores)
         # never so large that nine labels promise less than they are asked for
-        ratio = min(self._miss_ratio(float(ordered[floor(allowed) - 1])), allowed)
-        rank = min(floor(allowed / ratio), labels)
-        threshold = float(ordered[rank - 1])
+        missed_ratio = min(self._miss_ratio(float(sorted_scores[floor(allowed_misses) - 1])), allowed_misses)
+        threshold_rank = min(floor(allowed_misses / missed_ratio), num_labels)
+        threshold = float(sorted_scores[threshold_rank - 1])
         if threshold < 1:
-            return Threshold(threshold, 1 - ratio * rank / (labels + 1))
-        return Threshold(threshold, max(coverage, 1 - ratio * float((self.scores < 1).mean())))
+            return Threshold(threshold, 1 - missed_ratio * threshold_rank / (num_labels + 1))
+        return Threshold(threshold, max(coverage, 1 - missed_ratio * float((self.scores < 1).mean())))
 
     def promises(self, coverage: float, classes: int, *, by_class: bool = False) -> list[Threshold]:
         """What is promised in each of the classes: the same in all of them, or in every one by itself."""
         if not by_class:
             return [self.promise(coverage)] * classes
-        found = []
+        thresholds = []
         for place in range(classes):
-            mine = self.codes == place
-            halved = None if self.halved is None else self.halved[mine]
-            found.append(
-                replace(self, scores=self.scores[mine], codes=self.codes[mine], halved=halved).promise(coverage)
+            in_class = self.codes == place
+            halved_scores = None if self.halved is None else self.halved[in_class]
+            thresholds.append(
+                replace(self, scores=self.scores[in_class], codes=self.codes[in_class], halved=halved_scores).promise(
+                    coverage
+                )
             )
-        return found
+        return thresholds
 
     def _miss_ratio(self, threshold: float) -> float:
         """How much rarer the model misses than its folds did."""
         if self.halved is None:
             return 1.0
-        missed, half_missed = ((each < threshold).sum() for each in (self.scores, self.halved))
-        return miss_ratio(int(missed), int(half_missed), self.folds)
+        num_missed, half_missed = ((label_scores < threshold).sum() for label_scores in (self.scores, self.halved))
+        return miss_ratio(int(num_missed), int(half_missed), self.folds)
 
 
 def _allowed(labels: int, coverage: float) -> float:
@@ -254,19 +258,19 @@ class PredictionSetMixin:
                 )
             # copies count no class more than another
             self._keep(out_of_fold(model, model.graph_, self._learned_from()))
-        shares = model._weighed(self.tested_probabilities_)
-        folds = int(self.tested_folds_[0]) if hasattr(self, "tested_folds_") else 0
-        return OutOfFold(self.tested_nodes_, self.tested_codes_, shares, folds)
+        weighed_probabilities = model._weighed(self.tested_probabilities_)
+        num_folds = int(self.tested_folds_[0]) if hasattr(self, "tested_folds_") else 0
+        return OutOfFold(self.tested_nodes_, self.tested_codes_, weighed_probabilities, num_folds)
 
     def keep_out_of_fold(self, found: OutOfFold) -> None:
         """Keep what models that had not learned from a label say about it, for sets and for the model's file.
 
         Where this model counts every class alike (``balance_classes``), so must they have done.
         """
-        weights: Floats | None = getattr(self, "class_weights_", None)
-        shares = found.probabilities
-        if weights is not None:  # as they were before the classes were weighed
-            found = replace(found, probabilities=reweighed(shares, 1 / weights))
+        class_weights: Floats | None = getattr(self, "class_weights_", None)
+        class_probabilities = found.probabilities
+        if class_weights is not None:  # as they were before the classes were weighed
+            found = replace(found, probabilities=reweighed(class_probabilities, 1 / class_weights))
         self._keep(found)
 
     def _keep(self, found: OutOfFold) -> None:
@@ -277,16 +281,16 @@ class PredictionSetMixin:
 
     def _learned_from(self) -> KnownLabels:
         """The labels of the fit."""
-        model, nodes = self._as_model(), np.flatnonzero(self.labelled_)
-        weights = vars(model).get("_label_weights")
-        known = KnownLabels(nodes, self._codes_at(nodes), model.classes_)
-        return known if weights is None else replace(known, weights=weights[nodes])
+        model, labelled_nodes = self._as_model(), np.flatnonzero(self.labelled_)
+        label_weights = vars(model).get("_label_weights")
+        known_labels = KnownLabels(labelled_nodes, self._codes_at(labelled_nodes), model.classes_)
+        return known_labels if label_weights is None else replace(known_labels, weights=label_weights[labelled_nodes])
 
     def _codes_at(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The classes of some labelled nodes, as positions among all classes."""
         model = self._as_model()
-        codes = {label: place for place, label in enumerate(model.classes_.tolist())}
-        return np.array([codes[label] for label in model.transduction_[nodes].tolist()], dtype=np.int64)
+        code_of_class = {label: place for place, label in enumerate(model.classes_.tolist())}
+        return np.array([code_of_class[label] for label in model.transduction_[nodes].tolist()], dtype=np.int64)
 
     def out_of_half(self) -> OutOfFold | None:
         """What models of half of the training labels say about those that were predicted by folds.
@@ -295,20 +299,20 @@ class PredictionSetMixin:
         call fits two further models. None where the model itself predicted labels that were set aside, where labels are
         so many that it makes no difference, within a budget of time, and for a model that was saved before that.
         """
-        model, seen = self._as_model(), self.out_of_fold()
+        model, fold_predictions = self._as_model(), self.out_of_fold()
         if not hasattr(self, "halved_probabilities_"):
-            if seen.folds <= 2 or "given_graph_" not in vars(model) or model.interrupted_:
+            if fold_predictions.folds <= 2 or "given_graph_" not in vars(model) or model.interrupted_:
                 return None
             if getattr(model, "budget", None) is not None or is_large(model.graph_.num_entries):
                 return None
             if self.labelled_.sum() > MAX_HALVED_LABELS:
                 return None
-            found = model._from_halves(model.graph_, self._learned_from())
-            place = np.empty(self.labelled_.size, dtype=np.int64)
-            place[found.nodes] = np.arange(found.nodes.size)
-            rows = found.probabilities[place[seen.nodes]]
-            self.halved_probabilities_ = rows.astype(np.float32)
-        return replace(seen, probabilities=model._weighed(self.halved_probabilities_), folds=2)
+            half_predictions = model._from_halves(model.graph_, self._learned_from())
+            row_of_node = np.empty(self.labelled_.size, dtype=np.int64)
+            row_of_node[half_predictions.nodes] = np.arange(half_predictions.nodes.size)
+            halved_rows = half_predictions.probabilities[row_of_node[fold_predictions.nodes]]
+            self.halved_probabilities_ = halved_rows.astype(np.float32)
+        return replace(fold_predictions, probabilities=model._weighed(self.halved_probabilities_), folds=2)
 
     def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
         """What two models, each of half of the labels, say about the other half."""
@@ -357,34 +361,35 @@ class PredictionSetMixin:
         model.check_fitted()
         probabilities = model.predict_proba(graph)
         thresholds = self.set_thresholds(coverage, by_class=by_class)
-        sets: NDArray[np.bool_] = probabilities.astype(np.float64) >= thresholds
-        if len(sets):
-            sets[np.arange(len(sets)), probabilities.argmax(axis=1)] = True
-        own = graph is None or model.fitted_on(graph)
-        if own and hasattr(self, "labelled_"):
-            sets[self.labelled_] = model.transduction_[self.labelled_][:, None] == model.classes_[None, :]
-        return sets
+        class_sets: NDArray[np.bool_] = probabilities.astype(np.float64) >= thresholds
+        if len(class_sets):
+            class_sets[np.arange(len(class_sets)), probabilities.argmax(axis=1)] = True
+        is_fitted_graph = graph is None or model.fitted_on(graph)
+        if is_fitted_graph and hasattr(self, "labelled_"):
+            class_sets[self.labelled_] = model.transduction_[self.labelled_][:, None] == model.classes_[None, :]
+        return class_sets
 
     def set_thresholds(self, coverage: float = 0.9, *, by_class: bool = False) -> Floats:
         """The probability that a class must reach to join the most probable one in a set; 0 without a promise."""
         model = self._as_model()
         _check_coverage(coverage)
-        seen, classes = self.out_of_fold(), len(model.classes_)
-        found = np.array([each.threshold for each in self._promises(coverage, by_class)])
-        if (found == 0).any() and seen.nodes.size < fewest_labels(coverage):
-            warnings.warn(too_few(seen.nodes.size, coverage), GrammeWarning, stacklevel=3)
+        fold_predictions, num_classes = self.out_of_fold(), len(model.classes_)
+        class_thresholds = np.array([class_promise.threshold for class_promise in self._promises(coverage, by_class)])
+        if (class_thresholds == 0).any() and fold_predictions.nodes.size < fewest_labels(coverage):
+            warnings.warn(too_few(fold_predictions.nodes.size, coverage), GrammeWarning, stacklevel=3)
         elif by_class:
-            counts = np.bincount(seen.codes[seen.codes >= 0], minlength=classes)
-            rare = np.flatnonzero(counts < fewest_labels(coverage))
-            if rare.size:
-                names = ", ".join(str(one) for one in model.classes_[rare[:5]])
+            class_counts = np.bincount(fold_predictions.codes[fold_predictions.codes >= 0], minlength=num_classes)
+            rare_classes = np.flatnonzero(class_counts < fewest_labels(coverage))
+            if rare_classes.size:
+                class_names = ", ".join(str(one) for one in model.classes_[rare_classes[:5]])
                 warnings.warn(
-                    f"too few labels to promise {coverage:.0%} in: {names}{', ...' if rare.size > 5 else ''} "
+                    f"too few labels to promise {coverage:.0%} in: "
+                    f"{class_names}{', ...' if rare_classes.size > 5 else ''} "
                     f"({fewest_labels(coverage)} are needed); every set holds them",
                     GrammeWarning,
                     stacklevel=3,
                 )
-        return found
+        return class_thresholds
 
     def expected_coverage(self, coverage: float = 0.9, *, by_class: bool = False) -> float:
         """How often the sets of :meth:`predict_set` hold the true class: ``coverage``, or more where it comes for free.
@@ -394,17 +399,19 @@ class PredictionSetMixin:
         can promise k / (n + 1) only, for whole numbers k, so that a few labels promise a little more than was asked.
         """
         _check_coverage(coverage)
-        codes, levels = self.out_of_fold().codes, self._promises(coverage, by_class)
-        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-        if not by_class or not counts.any():
-            return levels[0].level if not by_class else 1.0
-        return float(np.average([each.level for each in levels], weights=counts))
+        label_codes, class_promises = self.out_of_fold().codes, self._promises(coverage, by_class)
+        class_counts = np.bincount(label_codes[label_codes >= 0], minlength=len(class_promises))
+        if not by_class or not class_counts.any():
+            return class_promises[0].level if not by_class else 1.0
+        return float(np.average([class_promise.level for class_promise in class_promises], weights=class_counts))
 
     def _promises(self, coverage: float, by_class: bool) -> list[Threshold]:
-        seen, halved = self.out_of_fold(), self.out_of_half()
-        scores = None if halved is None else halved.set_scores()
-        tested = CalibrationScores(seen.set_scores(), seen.codes, scores, seen.folds)
-        return tested.promises(coverage, len(self._as_model().classes_), by_class=by_class)
+        fold_predictions, half_predictions = self.out_of_fold(), self.out_of_half()
+        halved_scores = None if half_predictions is None else half_predictions.set_scores()
+        calibration_scores = CalibrationScores(
+            fold_predictions.set_scores(), fold_predictions.codes, halved_scores, fold_predictions.folds
+        )
+        return calibration_scores.promises(coverage, len(self._as_model().classes_), by_class=by_class)
 
     def _as_model(self) -> NodeClassifier:
         return cast("NodeClassifier", self)

@@ -65,13 +65,13 @@ def prediction_basis(model: GraphEstimator, graph: MultilayerGraph) -> NDArray[n
     ``model``: A fitted model; ``graph``: With the layers of the fit; its nodes may be others.
     """
     graph = model._seen(graph).select_layers(model.layers_)
-    met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
-    basis = np.full(graph.num_nodes, NOTHING, dtype=object)
+    is_known_node = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
+    basis_of_node = np.full(graph.num_nodes, NOTHING, dtype=object)
     if (graph.features is not None or graph.layer_features) and any(map(_reads_features, _parts(model))):
-        basis[:] = FEATURES
-    basis[_in_known_group(model, graph) | _reaching(graph, met, groups=True)] = GROUPS
-    basis[_reaching(graph, met, groups=False)] = NEIGHBOURS
-    return basis
+        basis_of_node[:] = FEATURES
+    basis_of_node[_in_known_group(model, graph) | _reaching(graph, is_known_node, groups=True)] = GROUPS
+    basis_of_node[_reaching(graph, is_known_node, groups=False)] = NEIGHBOURS
+    return basis_of_node
 
 
 def _parts(model: GraphEstimator) -> Iterator[GraphEstimator]:
@@ -88,47 +88,49 @@ def _reads_features(model: GraphEstimator) -> bool:
         return bool(model.feature_scale_.size)
     if isinstance(model, TreesOnTable):
         return bool(model.statistics_.numbers)
-    source = getattr(model, "source_", "")  # of attention: one kind of features, or several joined by +
-    return isinstance(model, NeighbourhoodLogistic) or "given" in source or source == "both"
+    feature_source = getattr(model, "source_", "")  # of attention: one kind of features, or several joined by +
+    return isinstance(model, NeighbourhoodLogistic) or "given" in feature_source or feature_source == "both"
 
 
 def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
     """Nodes in a group whose name a linear model has learned something about."""
-    found = np.zeros(graph.num_nodes, dtype=bool)
-    for part in _parts(model):
-        columns: list[Any] = []
-        if isinstance(part, (OneHotLogistic, GroupsRidge)):
-            columns = list(part.columns_)
-        elif isinstance(part, TreesOnTable):
-            columns = list(part.statistics_.layers)
-        elif isinstance(part, (SpectralLogistic, WalksRidge)):
-            columns = [group.columns for group in part.profile_.groups.values()]
-        for one in columns:
-            layer = graph.layers[one.layer]
-            inside, names = layer.columns(graph.nodes)
+    in_known_group = np.zeros(graph.num_nodes, dtype=bool)
+    for part_model in _parts(model):
+        known_columns: list[Any] = []
+        if isinstance(part_model, (OneHotLogistic, GroupsRidge)):
+            known_columns = list(part_model.columns_)
+        elif isinstance(part_model, TreesOnTable):
+            known_columns = list(part_model.statistics_.layers)
+        elif isinstance(part_model, (SpectralLogistic, WalksRidge)):
+            known_columns = [group.columns for group in part_model.profile_.groups.values()]
+        for layer_columns in known_columns:
+            layer = graph.layers[layer_columns.layer]
+            membership_matrix, group_names = layer.columns(graph.nodes)
             if layer.made_of == "groups":
-                found |= (inside @ np.asarray(names.isin(one.names), dtype=float)) > 0
-    return found
+                in_known_group |= (
+                    membership_matrix @ np.asarray(group_names.isin(layer_columns.names), dtype=float)
+                ) > 0
+    return in_known_group
 
 
 def _reaching(graph: MultilayerGraph, met: Flags, *, groups: bool) -> Flags:
     """Nodes that were met, or from which edges, and perhaps groups, lead to one."""
-    blocks = [sp.csr_array((graph.num_nodes, graph.num_nodes))]
-    members = []
+    edge_blocks = [sp.csr_array((graph.num_nodes, graph.num_nodes))]
+    member_blocks = []
     for layer in graph.layers.values():
         incidence = layer.incidence()
         if incidence is not None:
-            members.append(incidence)
+            member_blocks.append(incidence)
         else:
-            blocks.append(layer.to_scipy())
-    joined: Any = sum(blocks[1:], start=blocks[0])
-    if groups and members:  # a group is a place that leads from each member to all others
-        side = sp.hstack(members, format="csr")
-        joined = sp.block_array([[joined, side], [side.T, None]], format="csr")
-    _, part = connected_components(joined, directed=False)
-    part = part[: graph.num_nodes]
-    reached: Flags = np.bincount(part, weights=met, minlength=1)[part] > 0
-    return reached
+            edge_blocks.append(layer.to_scipy())
+    joined_matrix: Any = sum(edge_blocks[1:], start=edge_blocks[0])
+    if groups and member_blocks:  # a group is a place that leads from each member to all others
+        member_matrix = sp.hstack(member_blocks, format="csr")
+        joined_matrix = sp.block_array([[joined_matrix, member_matrix], [member_matrix.T, None]], format="csr")
+    _, component_of_node = connected_components(joined_matrix, directed=False)
+    component_of_node = component_of_node[: graph.num_nodes]
+    is_reached: Flags = np.bincount(component_of_node, weights=met, minlength=1)[component_of_node] > 0
+    return is_reached
 
 
 CLASS_WEIGHTS = "rare classes counted like frequent ones"
@@ -160,8 +162,8 @@ class Reasons:
     @property
     def log_odds(self) -> Floats:
         """The logarithm of the predicted class's probability divided by the runner-up's."""
-        total: Floats = np.sum([part.log_odds for part in self.parts], axis=0)
-        return total
+        summed_log_odds: Floats = np.sum([part.log_odds for part in self.parts], axis=0)
+        return summed_log_odds
 
 
 def reasons(model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int64] | None = None) -> Reasons:
@@ -180,124 +182,155 @@ def reasons(model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int6
     >>> bool(np.allclose(found.log_odds, np.log(p[:, -1] / p[:, -2]), atol=1e-4))
     True
     """
-    chosen = np.arange(graph.num_nodes) if rows is None else rows
-    shares = model.predict_proba()[chosen].astype(np.float64)
-    order = np.argsort(-shares, axis=1, kind="stable")
-    pair = Pair(chosen, order[:, 0], order[:, 1])
+    chosen_rows = np.arange(graph.num_nodes) if rows is None else rows
+    class_probabilities = model.predict_proba()[chosen_rows].astype(np.float64)
+    class_order = np.argsort(-class_probabilities, axis=1, kind="stable")
+    class_pair = Pair(chosen_rows, class_order[:, 0], class_order[:, 1])
     if isinstance(model, GrammeAuto):
-        parts = list(_mixture_parts(model, graph, pair))
+        mixture_parts = list(_mixture_parts(model, graph, class_pair))
         if hasattr(model, "class_weights_"):
-            weights = np.log(model.class_weights_)
-            parts.append(Part(CLASS_WEIGHTS, 0.0, weights[pair.first] - weights[pair.second]))
-        return Reasons(chosen, pair.first, pair.second, parts)
-    whole = pair.log_odds(shares)
-    part = Part(type(model).__name__, 1.0, whole, _through(model, graph, pair, np.ones(len(whole))))
-    return Reasons(chosen, pair.first, pair.second, [part])
+            log_weights = np.log(model.class_weights_)
+            mixture_parts.append(
+                Part(CLASS_WEIGHTS, 0.0, log_weights[class_pair.first] - log_weights[class_pair.second])
+            )
+        return Reasons(chosen_rows, class_pair.first, class_pair.second, mixture_parts)
+    whole_log_odds = class_pair.log_odds(class_probabilities)
+    single_part = Part(
+        type(model).__name__, 1.0, whole_log_odds, _through(model, graph, class_pair, np.ones(len(whole_log_odds)))
+    )
+    return Reasons(chosen_rows, class_pair.first, class_pair.second, [single_part])
 
 
 def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: Pair) -> Iterator[Part]:
-    prior = class_prior(model.class_counts_)
-    weights = dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True))
+    class_shares = class_prior(model.class_counts_)
+    weight_of_ingredient = dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True))
     for name, inner in model.models_.items():
-        shares = inner.predict_proba()[pair.rows].astype(np.float64)
-        power = model.exponent_ * float(weights[name])
-        mixed = pair.log_odds(mixed_with_prior(shares, prior))
-        alone = pair.log_odds(shares)
+        class_probabilities = inner.predict_proba()[pair.rows].astype(np.float64)
+        pooling_power = model.exponent_ * float(weight_of_ingredient[name])
+        mixed_log_odds = pair.log_odds(mixed_with_prior(class_probabilities, class_shares))
+        own_log_odds = pair.log_odds(class_probabilities)
         # a little doubt is mixed into what an ingredient says, which takes the edge off all that it rests on
-        kept = np.divide(mixed, alone, out=np.ones_like(mixed), where=np.abs(alone) > 1e-9)
-        scale = power * np.clip(kept, 0, 1)
-        yield Part(name, float(weights[name]), power * mixed, _through(inner, graph, pair, scale))
+        softened_share = np.divide(
+            mixed_log_odds, own_log_odds, out=np.ones_like(mixed_log_odds), where=np.abs(own_log_odds) > 1e-9
+        )
+        row_scale = pooling_power * np.clip(softened_share, 0, 1)
+        yield Part(
+            name,
+            float(weight_of_ingredient[name]),
+            pooling_power * mixed_log_odds,
+            _through(inner, graph, pair, row_scale),
+        )
 
 
 def _through(model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
     """The log-odds of one method by neighbours and groups, each row times a factor."""
-    places = {name: place for place, name in enumerate(graph.layers)}
+    layer_position = {name: place for place, name in enumerate(graph.layers)}
     graph = with_layers_of_fit(graph, model.layer_order_)
     taken_apart = next((way for kind, way in _WAYS.items() if isinstance(model, kind)), None)
     if taken_apart is None:
         return []
-    factor = sp.diags_array(scale)
-    given = sorted(taken_apart(model, graph, pair), key=lambda one: places[one.layer])
-    return [Through(one.layer, one.kind, sp.csr_array(factor @ one.parts)) for one in given]
+    scale_matrix = sp.diags_array(scale)
+    layer_parts = sorted(taken_apart(model, graph, pair), key=lambda one: layer_position[one.layer])
+    return [Through(one.layer, one.kind, sp.csr_array(scale_matrix @ one.parts)) for one in layer_parts]
 
 
 def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
-    start = 0
+    first_column = 0
     for columns in model.columns_:
         layer = graph.layers[columns.layer]
-        stop = start + len(columns.names)
-        part = sp.csr_array(columns.matrix(graph)[pair.rows]).tocoo()
-        coefficients = model.coefficients_[start:stop]
-        start = stop
-        values = part.data * (
-            coefficients[part.col, pair.first[part.row]] - coefficients[part.col, pair.second[part.row]]
+        last_column = first_column + len(columns.names)
+        column_entries = sp.csr_array(columns.matrix(graph)[pair.rows]).tocoo()
+        coefficients = model.coefficients_[first_column:last_column]
+        first_column = last_column
+        entry_values = column_entries.data * (
+            coefficients[column_entries.col, pair.first[column_entries.row]]
+            - coefficients[column_entries.col, pair.second[column_entries.row]]
         )
-        _, names = layer.columns(graph.nodes)
-        place = names.get_indexer(columns.names)[part.col]
-        shape = (pair.rows.size, len(names))
-        yield Through(columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape))
+        _, column_names = layer.columns(graph.nodes)
+        entry_columns = column_names.get_indexer(columns.names)[column_entries.col]
+        part_shape = (pair.rows.size, len(column_names))
+        yield Through(
+            columns.layer,
+            kind_of(layer),
+            sp.csr_array((entry_values, (column_entries.row, entry_columns)), shape=part_shape),
+        )
 
 
 def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     """What trees make of a layer, shared alike by a node's groups, or by its neighbours."""
-    first, second = np.zeros((2, graph.num_nodes), dtype=np.int64)
-    first[pair.rows], second[pair.rows] = pair.first, pair.second
-    for name, added in model.layer_contributions(graph, first, second).items():
-        matrix, _ = graph.layers[name].columns(graph.nodes)
-        here = sp.csr_array(matrix[pair.rows]).astype(np.float64)
-        here.data[:] = 1.0
-        count = np.diff(here.indptr)
-        shares = np.divide(added[pair.rows], count, out=np.zeros(count.size), where=count > 0)
-        parts = sp.csr_array(sp.diags_array(shares) @ here)
-        yield Through(name, kind_of(graph.layers[name]), parts)
+    first_class, second_class = np.zeros((2, graph.num_nodes), dtype=np.int64)
+    first_class[pair.rows], second_class[pair.rows] = pair.first, pair.second
+    for name, added_log_odds in model.layer_contributions(graph, first_class, second_class).items():
+        layer_matrix, _ = graph.layers[name].columns(graph.nodes)
+        row_entries = sp.csr_array(layer_matrix[pair.rows]).astype(np.float64)
+        row_entries.data[:] = 1.0
+        entry_counts = np.diff(row_entries.indptr)
+        entry_share = np.divide(
+            added_log_odds[pair.rows], entry_counts, out=np.zeros(entry_counts.size), where=entry_counts > 0
+        )
+        layer_parts = sp.csr_array(sp.diags_array(entry_share) @ row_entries)
+        yield Through(name, kind_of(graph.layers[name]), layer_parts)
 
 
 def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
-    scores = model.heard(graph)
-    total = scores[pair.rows].sum(axis=1, keepdims=True)
-    prior = class_prior(model._known_of_fit(graph.nodes).counts)
-    labels = model.known_.size
-    share = np.divide(scores[pair.rows], total, out=np.tile(prior, (len(total), 1)), where=total > 0)
-    mixed = (labels * share + prior) / (labels + 1)
-    at = np.arange(pair.rows.size)
-    mean = logarithmic_mean(mixed[at, pair.first], mixed[at, pair.second])
-    reached = np.where(total[:, 0] > 0, 1 / np.where(total[:, 0] > 0, total[:, 0], 1), 0.0)
-    factor = model.sharpness_ * labels / (labels + 1) * reached / mean * model.alpha_
-    everyone = np.ones((graph.num_nodes, 1))
-    direction = pair.direction(len(model.classes_)) * factor[:, None]
-    weights = model.layer_weights_[list(graph.layers)]
-    for one, weight in zip(hearings(graph, pair.rows), weights, strict=True):
-        yield one.through(one.parts(scores, direction * weight / one.sums(everyone)))
+    heard_scores = model.heard(graph)
+    score_totals = heard_scores[pair.rows].sum(axis=1, keepdims=True)
+    class_shares = class_prior(model._known_of_fit(graph.nodes).counts)
+    num_labels = model.known_.size
+    score_shares = np.divide(
+        heard_scores[pair.rows], score_totals, out=np.tile(class_shares, (len(score_totals), 1)), where=score_totals > 0
+    )
+    mixed_shares = (num_labels * score_shares + class_shares) / (num_labels + 1)
+    row_numbers = np.arange(pair.rows.size)
+    mean_shares = logarithmic_mean(mixed_shares[row_numbers, pair.first], mixed_shares[row_numbers, pair.second])
+    inverse_totals = np.where(score_totals[:, 0] > 0, 1 / np.where(score_totals[:, 0] > 0, score_totals[:, 0], 1), 0.0)
+    row_factor = model.sharpness_ * num_labels / (num_labels + 1) * inverse_totals / mean_shares * model.alpha_
+    all_ones = np.ones((graph.num_nodes, 1))
+    class_direction = pair.direction(len(model.classes_)) * row_factor[:, None]
+    layer_weights = model.layer_weights_[list(graph.layers)]
+    for layer_hearing, layer_weight in zip(hearings(graph, pair.rows), layer_weights, strict=True):
+        yield layer_hearing.through(
+            layer_hearing.parts(heard_scores, class_direction * layer_weight / layer_hearing.sums(all_ones))
+        )
 
 
 def _averaged(model: NeighbourhoodLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
-    total, own, passed = model.heard(graph)
-    means = [pair.logarithmic_mean(values[pair.rows]) for values in (own, total)]
-    direction = pair.direction(len(model.classes_)) * model.sharpness_
-    known_itself = direction * (means[0] / means[1])[:, None]
-    smoothed = direction * (model.alpha_ / means[1])[:, None]
-    everyone = np.ones((graph.num_nodes, 1))
-    for place, (one, (said, scales)) in enumerate(
+    total_scores, own_scores, passed_scores = model.heard(graph)
+    pair_means = [pair.logarithmic_mean(values[pair.rows]) for values in (own_scores, total_scores)]
+    class_direction = pair.direction(len(model.classes_)) * model.sharpness_
+    known_itself = class_direction * (pair_means[0] / pair_means[1])[:, None]
+    smoothed_direction = class_direction * (model.alpha_ / pair_means[1])[:, None]
+    all_ones = np.ones((graph.num_nodes, 1))
+    for layer_number, (layer_hearing, (neighbour_values, neighbour_scales)) in enumerate(
         zip(hearings(graph, pair.rows), model.neighbour_scores(graph), strict=True)
     ):
-        parts = [
-            one.parts(values, known_itself * scale[pair.rows, None]) for values, scale in zip(said, scales, strict=True)
+        entry_parts = [
+            layer_hearing.parts(values, known_itself * scale[pair.rows, None])
+            for values, scale in zip(neighbour_values, neighbour_scales, strict=True)
         ]
         if model.alpha_ > 0:
-            weight = model.layer_weights_[place]
-            parts.append(one.parts(passed, smoothed * weight / one.sums(everyone)))
-        yield one.through(np.sum(parts, axis=0))
+            layer_weight = model.layer_weights_[layer_number]
+            entry_parts.append(
+                layer_hearing.parts(passed_scores, smoothed_direction * layer_weight / layer_hearing.sums(all_ones))
+            )
+        yield layer_hearing.through(np.sum(entry_parts, axis=0))
 
 
 def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
-    profile = model.profile_
-    coefficients = model.coefficients_.T[pair.first] - model.coefficients_.T[pair.second]
-    direction = profile.direction(profile.placed(graph)[pair.rows], coefficients)
-    for name, matrix, vectors in profile.sources(graph):
-        part = sp.csr_array(matrix[pair.rows]).tocoo()
-        values = part.data * np.einsum("ij,ij->i", vectors[part.col], direction[part.row])
+    walk_profile = model.profile_
+    pair_coefficients = model.coefficients_.T[pair.first] - model.coefficients_.T[pair.second]
+    row_direction = walk_profile.direction(walk_profile.placed(graph)[pair.rows], pair_coefficients)
+    for name, matrix, vectors in walk_profile.sources(graph):
+        layer_entries = sp.csr_array(matrix[pair.rows]).tocoo()
+        entry_values = layer_entries.data * np.einsum(
+            "ij,ij->i", vectors[layer_entries.col], row_direction[layer_entries.row]
+        )
         layer = graph.layers[name]
-        yield Through(name, kind_of(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
+        yield Through(
+            name,
+            kind_of(layer),
+            sp.csr_array((entry_values, (layer_entries.row, layer_entries.col)), layer_entries.shape),
+        )
 
 
 def _shared(model: LabelShares, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:

@@ -37,18 +37,18 @@ def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | N
     """
     part = model.graph_
     assert isinstance(part, PartGraph)
-    seen = None if whole is None else model._seen(whole)
+    whole_seen = None if whole is None else model._seen(whole)
     if isinstance(model, AttentionModel):
         _ = model.layer_importances_  # asked of all processes, and remembered
-        embedding = part.at_first(model.embedding_)
-        if embedding is not None:
-            model.__dict__["embedding_"] = embedding
+        whole_embedding = part.at_first(model.embedding_)
+        if whole_embedding is not None:
+            model.__dict__["embedding_"] = whole_embedding
         if model.profile_ is not None:
-            model.profile_ = _joined_profile(model.profile_, part, seen)
+            model.profile_ = _joined_profile(model.profile_, part, whole_seen)
     if isinstance(model, SpectralLogistic):
-        placed = part.at_first(model.placed_)
-        model.placed_ = model.placed_ if placed is None else placed
-        model.profile_ = _joined_profile(model.profile_, part, seen)
+        whole_rows = part.at_first(model.placed_)
+        model.placed_ = model.placed_ if whole_rows is None else whole_rows
+        model.profile_ = _joined_profile(model.profile_, part, whole_seen)
     if isinstance(model, OneHotLogistic):
         model.columns_ = [replace(one, places=None) for one in model.columns_]
     if isinstance(model, GrammeAuto):
@@ -56,32 +56,32 @@ def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | N
         for inner in model.models_.values():
             join_model(inner, whole)
     known_by = part.at_first(np.asarray(part.places))
-    back: Ints | None = None
+    position_of_place: Ints | None = None
     if known_by is not None:
-        back = np.empty_like(known_by)
-        back[known_by] = np.arange(known_by.size)
+        position_of_place = np.empty_like(known_by)
+        position_of_place[known_by] = np.arange(known_by.size)
         if isinstance(model, LabelPropagation):
-            model.known_ = back[model.known_]
+            model.known_ = position_of_place[model.known_]
         if hasattr(model, "tested_nodes_"):
-            model.tested_nodes_ = back[model.tested_nodes_]
-    _join_results(model, part, whole, seen)
-    return back
+            model.tested_nodes_ = position_of_place[model.tested_nodes_]
+    _join_results(model, part, whole, whole_seen)
+    return position_of_place
 
 
 def _join_results(
     model: NodeClassifier, part: PartGraph, whole: MultilayerGraph | None, seen: MultilayerGraph | None
 ) -> None:
-    number = {label: code for code, label in enumerate(model.classes_.tolist())}
-    mine = np.array([number[one] for one in model.transduction_.tolist()], dtype=np.int64)
-    found = [part.at_first(rows) for rows in (model.probabilities_, mine, model.labelled_)]
+    code_of_class = {label: code for code, label in enumerate(model.classes_.tolist())}
+    local_codes = np.array([code_of_class[one] for one in model.transduction_.tolist()], dtype=np.int64)
+    joined_arrays = [part.at_first(rows) for rows in (model.probabilities_, local_codes, model.labelled_)]
     if whole is None or seen is None:
         return
-    probabilities, codes, labelled = found
+    probabilities, node_codes, is_labelled = joined_arrays
     assert probabilities is not None
-    assert codes is not None
-    assert labelled is not None
-    model.probabilities_, model.labelled_ = probabilities, labelled
-    model.transduction_ = model.classes_[codes]
+    assert node_codes is not None
+    assert is_labelled is not None
+    model.probabilities_, model.labelled_ = probabilities, is_labelled
+    model.transduction_ = model.classes_[node_codes]
     model.graph_, model.given_graph_, model.nodes_ = seen, whole, whole.nodes
     model.layers_ = list(seen.layers)
     for name in ("layer_importance_", "layer_weights_", "layer_importances_"):
@@ -92,28 +92,28 @@ def _join_results(
 
 def _joined_profile(profile: WalkProfile, part: PartGraph, whole: MultilayerGraph | None) -> WalkProfile:
     """The vectors of all nodes and groups at the first process; a part's at the others."""
-    vectors = part.at_first(profile.vectors)
-    groups: dict[str, GroupVectors] = {}
+    whole_vectors = part.at_first(profile.vectors)
+    joined_groups: dict[str, GroupVectors] = {}
     for name, group in profile.groups.items():
         layer = part.layers[name]
         assert isinstance(layer, PartGroups)
-        places = part.communicator.gather_to_first(np.asarray(layer.group_place))
-        rows = [
+        group_places = part.communicator.gather_to_first(np.asarray(layer.group_place))
+        gathered_rows = [
             part.communicator.gather_to_first(np.ascontiguousarray(each))
             for each in (group.sizes, group.reach, group.vectors)
         ]
-        if whole is None or places is None:
+        if whole is None or group_places is None:
             continue
-        joined = []
-        for parts in rows:
-            assert parts is not None
-            every = np.zeros((layer.groups_in_all, *parts[0].shape[1:]), dtype=parts[0].dtype)
-            for place, some in zip(places, parts, strict=True):
-                every[place] = some
-            joined.append(every)
-        names = in_name_order(whole).graph.layers[name].group_names
-        assert names is not None
-        groups[name] = GroupVectors(LayerColumns(name, "groups", names), *joined)
-    if whole is None or vectors is None:
+        joined_rows = []
+        for row_parts in gathered_rows:
+            assert row_parts is not None
+            whole_rows = np.zeros((layer.groups_in_all, *row_parts[0].shape[1:]), dtype=row_parts[0].dtype)
+            for part_places, part_rows in zip(group_places, row_parts, strict=True):
+                whole_rows[part_places] = part_rows
+            joined_rows.append(whole_rows)
+        group_names = in_name_order(whole).graph.layers[name].group_names
+        assert group_names is not None
+        joined_groups[name] = GroupVectors(LayerColumns(name, "groups", group_names), *joined_rows)
+    if whole is None or whole_vectors is None:
         return profile
-    return WalkProfile(profile.values, whole.nodes, vectors, groups, profile.weights)
+    return WalkProfile(profile.values, whole.nodes, whole_vectors, joined_groups, profile.weights)

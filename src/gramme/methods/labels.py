@@ -28,8 +28,8 @@ def class_prior(counts: NDArray[Any]) -> Floats:
     >>> class_prior(np.array([3, 0])).tolist()
     [0.875, 0.125]
     """
-    prior: Floats = (counts + 1 / counts.shape[-1]) / (counts.sum(-1, keepdims=True) + 1)
-    return prior
+    class_shares: Floats = (counts + 1 / counts.shape[-1]) / (counts.sum(-1, keepdims=True) + 1)
+    return class_shares
 
 
 def softmax(scores: Floats) -> Floats:
@@ -38,8 +38,8 @@ def softmax(scores: Floats) -> Floats:
     >>> softmax(np.log([[1.0, 3.0]])).round(2).tolist()
     [[0.25, 0.75]]
     """
-    raised = np.exp(scores - scores.max(-1, keepdims=True))
-    shares: Floats = raised / raised.sum(-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    shares: Floats = exponentials / exponentials.sum(-1, keepdims=True)
     return shares
 
 
@@ -49,9 +49,11 @@ def reweighed(probabilities: NDArray[np.floating[Any]], weights: Floats) -> NDAr
     >>> reweighed(np.array([[0.8, 0.2]]), np.array([1.0, 4.0])).tolist()
     [[0.5, 0.5]]
     """
-    weighed = probabilities * weights
-    shares: NDArray[np.float32] = (weighed / weighed.sum(axis=1, keepdims=True)).astype(np.float32)
-    return shares
+    weighted_probabilities = probabilities * weights
+    scaled_probabilities: NDArray[np.float32] = (
+        weighted_probabilities / weighted_probabilities.sum(axis=1, keepdims=True)
+    ).astype(np.float32)
+    return scaled_probabilities
 
 
 # Labels divided into folds, so that each can be predicted by a model that has not seen it.
@@ -79,8 +81,8 @@ def stratified_folds(codes: NDArray[np.int64], folds: int, seed: int) -> NDArray
     >>> np.bincount(fold[:4]).tolist(), np.bincount(fold[4:]).tolist()
     ([2, 2], [1, 1])
     """
-    shuffled = np.random.default_rng(seed).permutation(codes.size)
-    return dealt_in_turn(shuffled[np.argsort(codes[shuffled], kind="stable")], folds)
+    shuffled_labels = np.random.default_rng(seed).permutation(codes.size)
+    return dealt_in_turn(shuffled_labels[np.argsort(codes[shuffled_labels], kind="stable")], folds)
 
 
 def dealt_in_turn(order: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
@@ -89,9 +91,9 @@ def dealt_in_turn(order: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     >>> dealt_in_turn(np.array([2, 0, 1]), 2).tolist()
     [1, 0, 0]
     """
-    fold = np.empty(order.size, dtype=np.int64)
-    fold[order] = np.arange(order.size) % min(folds, max(order.size, 1))
-    return fold
+    fold_of_position = np.empty(order.size, dtype=np.int64)
+    fold_of_position[order] = np.arange(order.size) % min(folds, max(order.size, 1))
+    return fold_of_position
 
 
 def is_large(entries: int) -> bool:
@@ -107,8 +109,8 @@ def enough_folds(fold: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> np.unique(enough_folds(np.arange(4000) % 5))
     array([-1,  0,  1])
     """
-    enough = int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH_LABELS)) + 1
-    return np.where(fold < enough, fold, -1)
+    num_enough = int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH_LABELS)) + 1
+    return np.where(fold < num_enough, fold, -1)
 
 
 @dataclass(frozen=True)
@@ -132,16 +134,21 @@ class WeightedNodes:
 
     def part(self, kept: NDArray[Any]) -> Self:
         """Some of them, by a mask or by positions among them."""
-        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
-        length = self.nodes.size
+        array_fields = {array_field.name: getattr(self, array_field.name) for array_field in fields(self)}
+        num_labels = self.nodes.size
         return replace(
-            self, **{name: value[kept] for name, value in arrays.items() if name != "classes" and len(value) == length}
+            self,
+            **{
+                field_name: field_array[kept]
+                for field_name, field_array in array_fields.items()
+                if field_name != "classes" and len(field_array) == num_labels
+            },
         )
 
     def sorted_by_name(self, order: NameOrder) -> tuple[Self, NDArray[np.int64]]:
         """The same in the order of the nodes' names, and where each stood."""
-        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
-        return self.part(places), places
+        label_positions = np.argsort(order.to_sorted(self.nodes), kind="stable")
+        return self.part(label_positions), label_positions
 
     def at(self, nodes: NDArray[np.int64]) -> Self:
         """The same with other positions for the nodes."""
@@ -149,8 +156,8 @@ class WeightedNodes:
 
     def reweighted(self, factors: Floats) -> Self:
         """The same with weights times factors, scaled to a mean of 1."""
-        weights = self.weights * factors
-        return replace(self, weights=weights / weights.mean() if weights.size else weights)
+        new_weights = self.weights * factors
+        return replace(self, weights=new_weights / new_weights.mean() if new_weights.size else new_weights)
 
 
 @dataclass(frozen=True)
@@ -176,23 +183,23 @@ class KnownLabels(WeightedNodes):
 
     def without(self, left_out: NDArray[np.bool_]) -> KnownLabels:
         """The same without some labels; a class that has no other is gone."""
-        kept = self.part(~left_out)
-        present, codes = np.unique(kept.codes, return_inverse=True)
-        return replace(kept, codes=codes.astype(np.int64), classes=self.classes[present])
+        remaining_labels = self.part(~left_out)
+        present_codes, new_codes = np.unique(remaining_labels.codes, return_inverse=True)
+        return replace(remaining_labels, codes=new_codes.astype(np.int64), classes=self.classes[present_codes])
 
     def class_weighed(self, class_weight: Any) -> KnownLabels:
         """The same with a weight for each class: "balanced", or a mapping from class to number, 1 for others."""
         if class_weight is None:
             return self
         if class_weight == "balanced":
-            counts = np.maximum(self.counts, 1e-12)
-            return self.reweighted((counts.sum() / (len(counts) * counts))[self.codes])
-        classes = self.classes.tolist()
+            class_counts = np.maximum(self.counts, 1e-12)
+            return self.reweighted((class_counts.sum() / (len(class_counts) * class_counts))[self.codes])
+        class_names = self.classes.tolist()
         for label in class_weight:
-            if label not in classes:
-                raise DataError(f"class_weight names {label!r}, which is not a class; classes: {classes}")
-        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes])
-        return self.reweighted(factors[self.codes])
+            if label not in class_names:
+                raise DataError(f"class_weight names {label!r}, which is not a class; classes: {class_names}")
+        class_factors = np.array([float(class_weight.get(label, 1.0)) for label in class_names])
+        return self.reweighted(class_factors[self.codes])
 
 
 def node_weights(graph: MultilayerGraph, sample_weight: Any) -> Floats:
@@ -201,16 +208,20 @@ def node_weights(graph: MultilayerGraph, sample_weight: Any) -> Floats:
         return np.ones(graph.num_nodes)
     if isinstance(graph, PartGraph):
         raise DataError("sample_weight needs the whole graph in one process")
-    given = graph.align(sample_weight, "sample weight")
+    given_weights = graph.align(sample_weight, "sample weight")
     try:
-        weights = np.array([1.0 if one is None else float(one) for one in given])
+        weight_of_node = np.array(
+            [1.0 if given_weight is None else float(given_weight) for given_weight in given_weights]
+        )
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must hold numbers: {error}") from None
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if wrong.size:
-        name, weight = plain(graph.nodes[wrong[0]]), weights[wrong[0]]
-        raise DataError(f"the sample weight of {name!r} is {weight:g}; it must be a finite number of at least 0")
-    return weights
+    wrong_nodes = np.flatnonzero(~(np.isfinite(weight_of_node) & (weight_of_node >= 0)))
+    if wrong_nodes.size:
+        node_name, wrong_weight = plain(graph.nodes[wrong_nodes[0]]), weight_of_node[wrong_nodes[0]]
+        raise DataError(
+            f"the sample weight of {node_name!r} is {wrong_weight:g}; it must be a finite number of at least 0"
+        )
+    return weight_of_node
 
 
 def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = None) -> KnownLabels:
@@ -229,51 +240,56 @@ def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = Non
     DataError
         For labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
     """
-    weights = node_weights(graph, sample_weight)
+    weight_of_node = node_weights(graph, sample_weight)
     if isinstance(graph, PartGraph):
-        nodes, values = _labels_of_parts(graph, y)
+        labelled_nodes, label_values = _labels_of_parts(graph, y)
     else:
-        every = aligned_labels(graph, y)
-        every[weights == 0] = None
-        nodes = np.array([i for i, one in enumerate(every) if one is not None], dtype=np.int64)
-        values = every[nodes]
-    if nodes.size == 0:
+        all_labels = aligned_labels(graph, y)
+        all_labels[weight_of_node == 0] = None
+        labelled_nodes = np.array(
+            [i for i, node_label in enumerate(all_labels) if node_label is not None], dtype=np.int64
+        )
+        label_values = all_labels[labelled_nodes]
+    if labelled_nodes.size == 0:
         raise DataError("no node has a known label (-1, None and NaN mean unknown); at least two are needed")
-    found = sorted_labels(values)
-    if len(found) < 2:
+    class_names = sorted_labels(label_values)
+    if len(class_names) < 2:
         raise DataError(
-            f"all {nodes.size} known labels are {found[0]!r} (-1, None and NaN mean unknown); "
+            f"all {labelled_nodes.size} known labels are {class_names[0]!r} (-1, None and NaN mean unknown); "
             "at least two classes are needed"
         )
-    count = amounts(values, text=False)
-    if count:
+    num_amounts = amounts(label_values, text=False)
+    if num_amounts:
         raise DataError(
-            f"the labels are numbers with {count:,} different values on {nodes.size:,} nodes, amounts rather than "
+            f"the labels are numbers with {num_amounts:,} different values on {labelled_nodes.size:,} nodes, amounts "
+            "rather than "
             "classes. GrammeRegressor predicts numbers; for classes cut them first (pandas.qcut makes classes of equal "
             "size), or pass such numbers as text to make each a class"
         )
-    if 2 * len(found) > nodes.size and len(found) > 3:  # of fewer a handful of labels is no sign of a mistake
+    if (
+        2 * len(class_names) > labelled_nodes.size and len(class_names) > 3
+    ):  # of fewer a handful of labels is no sign of a mistake
         warnings.warn(
             "there are more classes than half of the labels, so most classes have a single label to learn from; join "
             "some of them, or check that the labels are what they should be",
             GrammeWarning,
             stacklevel=2,
         )
-    known = KnownLabels(nodes, _codes(values, found), natural_array(found))
-    return known if sample_weight is None else known.reweighted(weights[nodes])
+    known = KnownLabels(labelled_nodes, _codes(label_values, class_names), natural_array(class_names))
+    return known if sample_weight is None else known.reweighted(weight_of_node[labelled_nodes])
 
 
 def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
     """Positions in the whole graph and labels of all labelled nodes, wherever they are."""
     if y is not None:
         raise DataError("the labels of a graph in parts are those that its parts hold; leave out y")
-    known = np.flatnonzero(graph.training_codes >= 0)
-    nodes = np.concatenate(graph.communicator.gather(graph.places[known]))
-    codes = np.concatenate(graph.communicator.gather(graph.label_codes[known]))
-    order = np.argsort(nodes)
-    values = np.empty(nodes.size, dtype=object)
-    values[:] = [graph.whole.classes[code] for code in codes[order].tolist()]
-    return nodes[order], values
+    local_labelled = np.flatnonzero(graph.training_codes >= 0)
+    labelled_nodes = np.concatenate(graph.communicator.gather(graph.places[local_labelled]))
+    label_codes = np.concatenate(graph.communicator.gather(graph.label_codes[local_labelled]))
+    node_order = np.argsort(labelled_nodes)
+    label_values = np.empty(labelled_nodes.size, dtype=object)
+    label_values[:] = [graph.whole.classes[label_code] for label_code in label_codes[node_order].tolist()]
+    return labelled_nodes[node_order], label_values
 
 
 def labels_within(graph: MultilayerGraph, y: Any, mask: str | None) -> Any:
@@ -290,9 +306,9 @@ def labels_within(graph: MultilayerGraph, y: Any, mask: str | None) -> Any:
         raise DataError(f"the graph has no mask {mask!r}; {hint}")
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
-    values = graph.align(graph.labels if y is None else y, "label").copy()
-    values[~graph.masks[mask]] = None
-    return values
+    masked_labels = graph.align(graph.labels if y is None else y, "label").copy()
+    masked_labels[~graph.masks[mask]] = None
+    return masked_labels
 
 
 def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]:
@@ -308,10 +324,11 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
         y = labels_within(graph, None, "train" if "train" in graph.masks else None)
         y = graph.labels if y is None else y
     if isinstance(y, (list, tuple, np.ndarray, pd.Series, dict)):
-        several = [one for one in (y.values() if isinstance(y, dict) else y) if isinstance(one, (list, set))]
-        if several:
+        label_collections = [one for one in (y.values() if isinstance(y, dict) else y) if isinstance(one, (list, set))]
+        if label_collections:
             raise DataError(
-                f"the label {several[0]!r} is not a value but unhashable; where nodes have several labels, take "
+                f"the label {label_collections[0]!r} is not a value but unhashable; where nodes have several labels, "
+                "take "
                 "gramme.MultiLabelClassifier(model)"
             )
     if getattr(y, "ndim", 1) == 2:
@@ -319,31 +336,32 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
             "labels must be one-dimensional; a table with a column for each of several labels goes to "
             "gramme.MultiLabelClassifier(model)"
         )
-    values = graph.align(y, "label").copy()
-    minus_one = np.array([_is_number(value) and value == -1 for value in values], dtype=bool)
-    values[[isinstance(value, str) and not value for value in values]] = None
-    unknown, minus_ones = sum(value is None for value in values), int(minus_one.sum())
-    values[minus_one] = None
-    others = {value for value in values if value is not None}
-    below = sorted(value for value in others if _is_number(value) and value < 0)
-    if minus_ones and below:
+    node_labels = graph.align(y, "label").copy()
+    minus_one = np.array([_is_number(value) and value == -1 for value in node_labels], dtype=bool)
+    node_labels[[isinstance(value, str) and not value for value in node_labels]] = None
+    num_unknown, minus_ones = sum(value is None for value in node_labels), int(minus_one.sum())
+    node_labels[minus_one] = None
+    other_labels = {value for value in node_labels if value is not None}
+    negative_labels = sorted(value for value in other_labels if _is_number(value) and value < 0)
+    if minus_ones and negative_labels:
         raise DataError(
-            f"among the labels are {below[0]:g} and -1, which otherwise means unknown: if -1 is a class, give the "
+            f"among the labels are {negative_labels[0]:g} and -1, which otherwise means unknown: if -1 is a class, "
+            "give the "
             "labels as text; if it means unknown, give None"
         )
-    if "-1" in others and all(isinstance(value, str) and value.lstrip("-").isdecimal() for value in others):
+    if "-1" in other_labels and all(isinstance(value, str) and value.lstrip("-").isdecimal() for value in other_labels):
         warnings.warn("the label '-1' is text, so it is a class; for unknown give None", GrammeWarning, stacklevel=3)
-    if minus_ones and others <= {0, 1} and 1 in others and all(map(_is_number, others)):
-        coded = ", ".join(f"{number:g}" for number in (-1, *sorted(others)))
+    if minus_ones and other_labels <= {0, 1} and 1 in other_labels and all(map(_is_number, other_labels)):
+        coded_words = ", ".join(f"{number:g}" for number in (-1, *sorted(other_labels)))
         hint = "if -1 is a class, give the labels as text; if it means unknown, give None"
-        if unknown:
-            raise DataError(f"the labels are {coded}, and {unknown} nodes have none: {hint} for it too")
+        if num_unknown:
+            raise DataError(f"the labels are {coded_words}, and {num_unknown} nodes have none: {hint} for it too")
         warnings.warn(
-            f"the labels are {coded}: -1 is taken to mean unknown, on {minus_ones} nodes; {hint}",
+            f"the labels are {coded_words}: -1 is taken to mean unknown, on {minus_ones} nodes; {hint}",
             GrammeWarning,
             stacklevel=3,
         )
-    return values
+    return node_labels
 
 
 def _is_number(value: Any) -> bool:
@@ -362,20 +380,20 @@ def coded_labels(
     graph: MultilayerGraph, y: Any, classes: NDArray[Any], what: str, *, strict: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions and class numbers of further labels; a class not among ``classes`` is an error or gets -1."""
-    values = aligned_labels(graph, y)
-    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
-    if nodes.size == 0:
+    node_labels = aligned_labels(graph, y)
+    labelled_nodes = np.array([i for i, value in enumerate(node_labels) if value is not None], dtype=np.int64)
+    if labelled_nodes.size == 0:
         raise DataError(f"no node has a known {what} label")
-    codes = _codes(values[nodes], classes.tolist())
-    if strict and (codes < 0).any():
-        new = values[nodes[int(np.flatnonzero(codes < 0)[0])]]
-        raise DataError(f"the {what} label {new!r} is not among the training labels")
-    return nodes, codes
+    label_codes = _codes(node_labels[labelled_nodes], classes.tolist())
+    if strict and (label_codes < 0).any():
+        new_label = node_labels[labelled_nodes[int(np.flatnonzero(label_codes < 0)[0])]]
+        raise DataError(f"the {what} label {new_label!r} is not among the training labels")
+    return labelled_nodes, label_codes
 
 
 def _codes(values: NDArray[np.object_], classes: list[Any]) -> NDArray[np.int64]:
-    number = {label: position for position, label in enumerate(classes)}
+    class_codes = {label: position for position, label in enumerate(classes)}
     try:
-        return np.array([number.get(value, -1) for value in values], dtype=np.int64)
+        return np.array([class_codes.get(value, -1) for value in values], dtype=np.int64)
     except TypeError as error:
         raise DataError(f"labels must be hashable: {error}") from error

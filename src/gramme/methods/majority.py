@@ -49,11 +49,11 @@ class Majority(NodeClassifier):
     def frequencies_(self) -> NDArray[np.float32]:
         """Share of each class in the training labels: what it predicts for every node, unless classes are weighed."""
         self.check_fitted()
-        shares: NDArray[np.float32] = self.probabilities_[0].copy()
+        class_shares: NDArray[np.float32] = self.probabilities_[0].copy()
         if hasattr(self, "class_weights_"):  # which are in the probabilities already
-            shares = (shares / self.class_weights_).astype(np.float32)
-            shares /= shares.sum()
-        return shares
+            class_shares = (class_shares / self.class_weights_).astype(np.float32)
+            class_shares /= class_shares.sum()
+        return class_shares
 
     def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int) -> NDArray[np.floating[Any]]:
         return np.tile((known.counts / known.counts.sum()).astype(np.float32), (graph.num_nodes, 1))

@@ -48,8 +48,8 @@ class WholeNumber(Rule):
     most: int = 2**63 - 1  # what 64 bits hold
 
     def check(self, name: str, value: Any) -> int:
-        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        if not whole or value < self.least:
+        is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not is_whole or value < self.least:
             raise DataError(f"{name} must be a whole number of at least {self.least}, not {value!r}")
         if value > self.most:
             raise DataError(f"{name} must be a whole number of at most {self.most}, not {value!r}")
@@ -70,15 +70,15 @@ class Number(Rule):
 
     def check(self, name: str, value: Any) -> float:
         try:
-            real = float(value) if isinstance(value, numbers.Real) else np.nan
+            real_number = float(value) if isinstance(value, numbers.Real) else np.nan
         except OverflowError:
-            real = np.nan
-        inside = real < self.high and (self.low < real if self.open_low else self.low <= real)
-        if isinstance(value, bool) or not inside:
-            sign = "more than" if self.open_low else "at least"
-            bound = "" if self.high == np.inf else f" and less than {self.high:g}"
-            raise DataError(f"{name} must be a number of {sign} {self.low:g}{bound}, not {value!r}")
-        return real
+            real_number = np.nan
+        is_inside = real_number < self.high and (self.low < real_number if self.open_low else self.low <= real_number)
+        if isinstance(value, bool) or not is_inside:
+            low_words = "more than" if self.open_low else "at least"
+            high_words = "" if self.high == np.inf else f" and less than {self.high:g}"
+            raise DataError(f"{name} must be a number of {low_words} {self.low:g}{high_words}, not {value!r}")
+        return real_number
 
 
 POSITIVE = Number(0, open_low=True)
@@ -152,8 +152,8 @@ class PerLayer(Rule):
         if isinstance(value, str) and self.words:
             return Choice(*self.words).check(name, value)
         if not isinstance(value, Mapping):
-            words = " or ".join(map(repr, self.words or ()))
-            raise DataError(f"{name} must be {words} or a mapping of name to number, not {value!r}")
+            choice_words = " or ".join(map(repr, self.words or ()))
+            raise DataError(f"{name} must be {choice_words} or a mapping of name to number, not {value!r}")
         return {key: self.rule.check(f"{name}[{key!r}]", inner) for key, inner in value.items()}
 
 
@@ -164,10 +164,10 @@ class Names(Rule):
     words: Collection[str]
 
     def check(self, name: str, value: Any) -> list[str]:
-        listed = [] if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) else list(value)
-        if not listed:
+        listed_names = [] if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) else list(value)
+        if not listed_names:
             raise DataError(f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}")
-        return [Choice(*self.words).check(name, one) for one in listed]
+        return [Choice(*self.words).check(name, one) for one in listed_names]
 
 
 class Device(Rule):
@@ -222,15 +222,15 @@ def annotated_rule(hint: Any) -> Rule | None:
     >>> annotated_rule(PositiveInt | None)
     NoneOr(rule=WholeNumber(least=1, most=9223372036854775807))
     """
-    kind, inner = get_origin(hint), get_args(hint)
-    if kind is Annotated:
-        return next((one for one in inner if isinstance(one, Rule)), None)
-    if kind is Literal:
-        return Choice(*inner)
-    if kind in (Union, UnionType):
-        others = [one for one in inner if one is not NoneType]
-        rule = annotated_rule(others[0]) if len(others) == 1 else None
-        return rule and NoneOr(rule)
+    hint_type, hint_arguments = get_origin(hint), get_args(hint)
+    if hint_type is Annotated:
+        return next((one for one in hint_arguments if isinstance(one, Rule)), None)
+    if hint_type is Literal:
+        return Choice(*hint_arguments)
+    if hint_type in (Union, UnionType):
+        other_hints = [one for one in hint_arguments if one is not NoneType]
+        inner_rule = annotated_rule(other_hints[0]) if len(other_hints) == 1 else None
+        return inner_rule and NoneOr(inner_rule)
     return Flag() if hint is bool else None
 
 
@@ -240,15 +240,17 @@ def parameter_rules(estimator: type) -> dict[str, Rule]:
 
     A class that repeats a parameter to change its default may leave the rule out.
     """
-    names = {one.name for one in fields(estimator) if one.init} if is_dataclass(estimator) else set()
-    rules: dict[str, Rule] = {}
-    for kind in reversed(estimator.__mro__):
-        own = {name: hint for name, hint in get_annotations(kind).items() if name in names}
-        hints = get_type_hints(
-            SimpleNamespace(__annotations__=own), vars(sys.modules[kind.__module__]), include_extras=True
+    parameter_names = {one.name for one in fields(estimator) if one.init} if is_dataclass(estimator) else set()
+    rule_of_parameter: dict[str, Rule] = {}
+    for base_class in reversed(estimator.__mro__):
+        own_hints = {name: hint for name, hint in get_annotations(base_class).items() if name in parameter_names}
+        resolved_hints = get_type_hints(
+            SimpleNamespace(__annotations__=own_hints), vars(sys.modules[base_class.__module__]), include_extras=True
         )
-        rules |= {name: rule for name, hint in hints.items() if (rule := annotated_rule(hint)) is not None}
-    return rules
+        rule_of_parameter |= {
+            name: rule for name, hint in resolved_hints.items() if (rule := annotated_rule(hint)) is not None
+        }
+    return rule_of_parameter
 
 
 def check_parameters(rules: Mapping[str, Rule], parameters: Mapping[str, Any]) -> None:
@@ -270,9 +272,9 @@ def per_layer(name: str, value: Any, layers: Iterable[str]) -> list[Any]:
         if layer not in layers:
             hint = did_you_mean(str(layer), layers)
             raise DataError(f"{name}: there is no layer {layer!r}; {hint}")
-    missing = [layer for layer in layers if layer not in value]
-    if missing:
-        raise DataError(f"{name} says nothing about the layer {missing[0]!r}; name every layer")
+    missing_layers = [layer for layer in layers if layer not in value]
+    if missing_layers:
+        raise DataError(f"{name} says nothing about the layer {missing_layers[0]!r}; name every layer")
     return [value[layer] for layer in layers]
 
 
@@ -280,7 +282,7 @@ def torch_device(name: Any) -> torch.device:
     """A device that is there: "auto" takes a GPU if there is one."""
     if isinstance(name, str) and name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    problem = "is not known to torch"
+    problem_words = "is not known to torch"
     if isinstance(name, (str, torch.device)):
         try:
             device = torch.device(name)
@@ -288,10 +290,10 @@ def torch_device(name: Any) -> torch.device:
             return device
         except (RuntimeError, AssertionError, NotImplementedError) as error:
             if "cuda" in str(name) and not torch.cuda.is_available():
-                problem = "is not there: torch finds no GPU on this machine"
+                problem_words = "is not there: torch finds no GPU on this machine"
             else:
-                problem = f"cannot be used ({str(error).splitlines()[0][:100]})"
-    raise DataError(f"device {name!r} {problem}; use auto, cpu or cuda")
+                problem_words = f"cannot be used ({str(error).splitlines()[0][:100]})"
+    raise DataError(f"device {name!r} {problem_words}; use auto, cpu or cuda")
 
 
 def seed_from(random_state: Any) -> int:
@@ -314,19 +316,25 @@ overflow or vanish when they are divided by their sums."""
 def check_number_range(graph: MultilayerGraph) -> None:
     """Refuse features and weights that a regression would turn into infinities."""
     for name, layer in graph.layers.items():
-        weight = getattr(layer, "weight", None)
-        for one in () if weight is None or not weight.size else (float(weight.min()), float(weight.max())):
-            if not 1 / MAX_FEATURE <= one <= MAX_FEATURE:
+        layer_weights = getattr(layer, "weight", None)
+        for extreme_weight in (
+            ()
+            if layer_weights is None or not layer_weights.size
+            else (float(layer_weights.min()), float(layer_weights.max()))
+        ):
+            if not 1 / MAX_FEATURE <= extreme_weight <= MAX_FEATURE:
                 raise DataError(
-                    f"the layer {name!r} has a weight of {one:g}; weights from {1 / MAX_FEATURE:g} to {MAX_FEATURE:g} "
+                    f"the layer {name!r} has a weight of {extreme_weight:g}; weights from {1 / MAX_FEATURE:g} to "
+                    f"{MAX_FEATURE:g} "
                     "can be computed with, so scale them"
                 )
-    features = given_features(graph) if given_columns(graph) else np.zeros((0, 0))
-    values = features if isinstance(features, np.ndarray) else features.data
-    if values.size and max(float(values.max()), -float(values.min())) > MAX_FEATURE:
-        entries = sp.coo_array(features)
-        place = int(np.flatnonzero(np.abs(entries.data) > MAX_FEATURE)[0])
+    node_features = given_features(graph) if given_columns(graph) else np.zeros((0, 0))
+    feature_values = node_features if isinstance(node_features, np.ndarray) else node_features.data
+    if feature_values.size and max(float(feature_values.max()), -float(feature_values.min())) > MAX_FEATURE:
+        feature_entries = sp.coo_array(node_features)
+        entry_number = int(np.flatnonzero(np.abs(feature_entries.data) > MAX_FEATURE)[0])
         raise DataError(
-            f"the feature in column {entries.col[place]} of node {plain(graph.nodes[entries.row[place]])!r} is beyond "
+            f"the feature in column {feature_entries.col[entry_number]} of node "
+            f"{plain(graph.nodes[feature_entries.row[entry_number]])!r} is beyond "
             f"{MAX_FEATURE:g}; scale the features"
         )

@@ -44,43 +44,43 @@ class Learned:
 
 def write_model(path: Any, method: str, parameters: Mapping[str, Any], learned: Learned) -> None:
     """Write a fitted model; the file appears whole or not at all."""
-    record = {
+    model_record = {
         "method": method,
         "parameters": {name: to_json(value, name) for name, value in parameters.items()},
         "learned": learned.record,
     }
-    text = np.frombuffer(json.dumps(record, default=_number).encode(), dtype=np.uint8)
-    tensors = {name: value.contiguous().cpu() for name, value in learned.tensors.items()}
-    tensors[RECORD] = torch.from_numpy(text.copy())
+    record_bytes = np.frombuffer(json.dumps(model_record, default=_number).encode(), dtype=np.uint8)
+    saved_tensors = {name: value.contiguous().cpu() for name, value in learned.tensors.items()}
+    saved_tensors[RECORD] = torch.from_numpy(record_bytes.copy())
     # one entry only, since safetensors writes several in any order: the same model makes the same file
-    seal = json.dumps({"version": VERSION, "sha256": _digest(tensors)})
-    write_files({Path(path): save(tensors, {FORMAT: seal})})
+    seal_text = json.dumps({"version": VERSION, "sha256": _digest(saved_tensors)})
+    write_files({Path(path): save(saved_tensors, {FORMAT: seal_text})})
 
 
 def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
     """Method name, parameters and what was learned; anything but a whole model of a known version is an error."""
-    target = Path(path)
-    if not target.is_file():
-        raise DataError(f"{target}: there is no such model file")
+    model_path = Path(path)
+    if not model_path.is_file():
+        raise DataError(f"{model_path}: there is no such model file")
     try:
-        with safe_open(target, framework="pt") as file:
-            seal = _seal(file.metadata() or {}, target)
+        with safe_open(model_path, framework="pt") as file:
+            file_seal = _seal(file.metadata() or {}, model_path)
             # copies: a tensor that stayed mapped to the file would change or crash with it
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+            file_tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, UnicodeDecodeError) as error:
         raise FileFormatError(
-            f"is not a complete safetensors file, so not a gramme model ({error})", file=target
+            f"is not a complete safetensors file, so not a gramme model ({error})", file=model_path
         ) from error
-    if seal.get("sha256") != _digest(tensors):
+    if file_seal.get("sha256") != _digest(file_tensors):
         raise FileFormatError(
-            "is a damaged model file: its content is not what was written; take another copy", file=target
+            "is a damaged model file: its content is not what was written; take another copy", file=model_path
         )
     try:
-        record = json.loads(tensors.pop(RECORD).numpy().tobytes())
-        parameters = {name: from_json(value) for name, value in record["parameters"].items()}
-        return str(record["method"]), parameters, Learned(record["learned"], tensors)
+        model_record = json.loads(file_tensors.pop(RECORD).numpy().tobytes())
+        parameters = {name: from_json(value) for name, value in model_record["parameters"].items()}
+        return str(model_record["method"]), parameters, Learned(model_record["learned"], file_tensors)
     except Exception as error:  # whatever its content sets off is the file's fault
-        raise broken(target, error) from error
+        raise broken(model_path, error) from error
 
 
 class MisfitError(ValueError):
@@ -98,16 +98,16 @@ def _seal(metadata: Mapping[str, str], path: Path) -> dict[str, Any]:
     if FORMAT not in metadata:
         raise FileFormatError("is a safetensors file, but not a gramme model", file=path)
     try:
-        seal = dict(json.loads(metadata[FORMAT]))
-        version = int(seal["version"])
+        file_seal = dict(json.loads(metadata[FORMAT]))
+        file_version = int(file_seal["version"])
     except Exception as error:
         raise broken(path, error) from error
-    if not 1 <= version <= VERSION:
+    if not 1 <= file_version <= VERSION:
         raise FileFormatError(
-            f"is a model of version {version}; this gramme reads up to version {VERSION}: install a newer gramme",
+            f"is a model of version {file_version}; this gramme reads up to version {VERSION}: install a newer gramme",
             file=path,
         )
-    return seal
+    return file_seal
 
 
 def _digest(tensors: Mapping[str, Tensor]) -> str:
@@ -188,16 +188,16 @@ def natural_array(values: Iterable[Any]) -> NDArray[Any]:
     >>> natural_array([1, 2]).dtype.kind, natural_array(["a", 1]).dtype.kind
     ('i', 'O')
     """
-    listed = list(values)
-    kinds = {type(value) for value in listed}
-    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
-        array = np.array(listed)
-        if array.dtype.kind in "Uifb" and array.tolist() == listed:
-            return array
-    array = np.empty(len(listed), dtype=object)
-    for position, value in enumerate(listed):
-        array[position] = value
-    return array
+    value_list = list(values)
+    value_types = {type(value) for value in value_list}
+    if len(value_types) == 1 and value_types <= {str, int, float, bool}:
+        natural_values = np.array(value_list)
+        if natural_values.dtype.kind in "Uifb" and natural_values.tolist() == value_list:
+            return natural_values
+    natural_values = np.empty(len(value_list), dtype=object)
+    for position, value in enumerate(value_list):
+        natural_values[position] = value
+    return natural_values
 
 
 # What a model file holds of a fitted method, declared field by field.
@@ -222,8 +222,8 @@ class SavedField(ABC):
 
     def misfit(self, needed: str, found: Any = None) -> MisfitError:
         """The error for a field that is not what it must be."""
-        shown = "" if found is None else f", not {_shortened(found)}"
-        return MisfitError(f"{self.name} must be {needed}{shown}")
+        found_words = "" if found is None else f", not {_shortened(found)}"
+        return MisfitError(f"{self.name} must be {needed}{found_words}")
 
     def entry(self, record: Mapping[str, Any]) -> Any:
         """The field in the record of a file."""
@@ -312,19 +312,22 @@ class SavedArray(SavedField):
 
     def array(self, tensor: torch.Tensor, sizes: Sizes) -> NDArray[Any]:
         """A tensor of a file as the array, once it is known to fit."""
-        expected = torch.from_numpy(np.empty(0, dtype=self.dtype)).dtype
-        if tensor.dtype != expected:
+        expected_dtype = torch.from_numpy(np.empty(0, dtype=self.dtype)).dtype
+        if tensor.dtype != expected_dtype:
             raise self.misfit(f"of type {self.dtype}", str(tensor.dtype).removeprefix("torch."))
-        found = tuple(tensor.shape)
-        fits = len(found) == len(self.shape)
-        for wanted, length in zip(self.shape, found, strict=False):
-            known = wanted if isinstance(wanted, int) else sizes.setdefault(wanted, length)
-            fits &= known == length
-        if not fits:
-            wanted_text = " x ".join(
-                f"{sizes[one]} {one}" if one in sizes else f"{one}" for one in map(str, self.shape)
+        found_shape = tuple(tensor.shape)
+        is_fitting = len(found_shape) == len(self.shape)
+        for wanted_length, found_length in zip(self.shape, found_shape, strict=False):
+            known_length = (
+                wanted_length if isinstance(wanted_length, int) else sizes.setdefault(wanted_length, found_length)
             )
-            raise self.misfit(f"of shape {wanted_text}", " x ".join(map(str, found)) or "a number")
+            is_fitting &= known_length == found_length
+        if not is_fitting:
+            wanted_text = " x ".join(
+                f"{sizes[dimension_name]} {dimension_name}" if dimension_name in sizes else f"{dimension_name}"
+                for dimension_name in map(str, self.shape)
+            )
+            raise self.misfit(f"of shape {wanted_text}", " x ".join(map(str, found_shape)) or "a number")
         array: NDArray[Any] = tensor.numpy()
         if array.size:
             self._check_values(array, sizes)
@@ -333,14 +336,14 @@ class SavedArray(SavedField):
     def _check_values(self, array: NDArray[Any], sizes: Sizes) -> None:
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise self.misfit("finite", array[~np.isfinite(array)].flat[0])
-        slack = 1e-4 if array.dtype.kind == "f" else 0
-        low, high = self.low, self.high
+        rounding_slack = 1e-4 if array.dtype.kind == "f" else 0
+        lowest_allowed, highest_allowed = self.low, self.high
         if self.below is not None:
-            low, high = 0, sizes[self.below] - 1
-        if low is not None and array.min() < low - slack:
-            raise self.misfit(f"at least {low:g}", array.min())
-        if high is not None and array.max() > high + slack:
-            raise self.misfit(f"at most {high:g}", array.max())
+            lowest_allowed, highest_allowed = 0, sizes[self.below] - 1
+        if lowest_allowed is not None and array.min() < lowest_allowed - rounding_slack:
+            raise self.misfit(f"at least {lowest_allowed:g}", array.min())
+        if highest_allowed is not None and array.max() > highest_allowed + rounding_slack:
+            raise self.misfit(f"at most {highest_allowed:g}", array.max())
         if self.rows_sum_to_one and (np.abs(array.sum(-1, dtype=np.float64) - 1) > 1e-3).any():
             raise self.misfit("rows that sum to 1")
 
@@ -361,13 +364,15 @@ class SavedSeries(SavedField):
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.optional and self.name not in learned.record:
             return
-        entry = self.entry(learned.record)
-        if not isinstance(entry, list) or len(entry) != sizes["layers"]:
-            raise self.misfit(f"a list of {sizes['layers']} numbers", entry)
-        numbers = np.array([checked(Number(-np.inf, open_low=True), self.name, value) for value in entry], np.float64)
-        if (numbers < 0).any():
-            raise self.misfit("at least 0", numbers.min())
-        setattr(model, self.attribute, pd.Series(numbers, index=model.layers_, name=self.label))
+        saved_numbers = self.entry(learned.record)
+        if not isinstance(saved_numbers, list) or len(saved_numbers) != sizes["layers"]:
+            raise self.misfit(f"a list of {sizes['layers']} numbers", saved_numbers)
+        layer_numbers = np.array(
+            [checked(Number(-np.inf, open_low=True), self.name, value) for value in saved_numbers], np.float64
+        )
+        if (layer_numbers < 0).any():
+            raise self.misfit("at least 0", layer_numbers.min())
+        setattr(model, self.attribute, pd.Series(layer_numbers, index=model.layers_, name=self.label))
 
 
 @dataclass(frozen=True)
@@ -390,23 +395,25 @@ class SavedTable(SavedField):
         learned.record[self.name] = table.astype(object).to_dict(orient="list")
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
-        if not isinstance(entry, dict) or not all(isinstance(one, list) for one in entry.values()):
-            raise self.misfit("a table of columns", entry)
-        if len({len(column) for column in entry.values()}) > 1:
+        saved_columns = self.entry(learned.record)
+        if not isinstance(saved_columns, dict) or not all(
+            isinstance(column_values_list, list) for column_values_list in saved_columns.values()
+        ):
+            raise self.misfit("a table of columns", saved_columns)
+        if len({len(column) for column in saved_columns.values()}) > 1:
             raise self.misfit("a table with columns of equal length")
-        rules = {column.name: column.rule for column in self.columns}
-        for name in rules:
-            if name not in entry:
-                raise MisfitError(f"{self.name} has no column {name}")
-        for name, values in entry.items():
-            rule = rules.get(name)
-            for value in values:
+        column_rules = {column.name: column.rule for column in self.columns}
+        for column_name in column_rules:
+            if column_name not in saved_columns:
+                raise MisfitError(f"{self.name} has no column {column_name}")
+        for column_name, column_values in saved_columns.items():
+            rule = column_rules.get(column_name)
+            for value in column_values:
                 if rule is not None:
-                    checked(rule, f"{self.name}[{name!r}]", value)
+                    checked(rule, f"{self.name}[{column_name!r}]", value)
                 elif isinstance(value, bool) or not isinstance(value, (int, float)):
-                    raise MisfitError(f"{self.name}[{name!r}] must hold numbers, not {value!r}")
-        setattr(model, self.attribute, pd.DataFrame(entry))
+                    raise MisfitError(f"{self.name}[{column_name!r}] must hold numbers, not {value!r}")
+        setattr(model, self.attribute, pd.DataFrame(saved_columns))
 
 
 class SavedWeights(SavedField):
@@ -417,12 +424,16 @@ class SavedWeights(SavedField):
         learned.tensors |= {f"{self.name}.{key}": value for key, value in weights.items()}
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        start = f"{self.name}."
-        found = {key.removeprefix(start): value for key, value in learned.tensors.items() if key.startswith(start)}
-        for key, value in found.items():
+        tensor_prefix = f"{self.name}."
+        network_weights = {
+            key.removeprefix(tensor_prefix): value
+            for key, value in learned.tensors.items()
+            if key.startswith(tensor_prefix)
+        }
+        for key, value in network_weights.items():
             if not value.is_floating_point() or not bool(value.isfinite().all()):
                 raise MisfitError(f"the weights {key} must be finite numbers")
-        setattr(model, self.attribute, found)
+        setattr(model, self.attribute, network_weights)
 
 
 def check_weights(found: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Size | tuple[int, ...]]) -> None:
@@ -446,33 +457,33 @@ def checked(rule: Rule, name: str, value: Any) -> Any:
 
 
 def _shortened(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    value_text = value if isinstance(value, str) else repr(value)
+    return value_text if len(value_text) <= 60 else value_text[:57] + "..."
 
 
 class SavedNames(SavedField):
     """The names of nodes, layers or classes; sets the size of that dimension."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
-        names = getattr(model, self.attribute)
+        saved_names = getattr(model, self.attribute)
         if self.name == "classes":
-            names = [to_json(label, "a class") for label in names.tolist()]
+            saved_names = [to_json(label, "a class") for label in saved_names.tolist()]
         elif self.name == "nodes":
-            names = [plain_name(name) for name in names]
-            if len(set(map(repr, names))) < len(names):
+            saved_names = [plain_name(name) for name in saved_names]
+            if len(set(map(repr, saved_names))) < len(saved_names):
                 raise DataError("two nodes have the same name as text, so the model cannot be saved")
-        learned.record[self.name] = names
+        learned.record[self.name] = saved_names
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        names = unique_names(self, self.entry(learned.record))
-        least = {"classes": 2, "layers": 1}.get(self.name, 0)
-        if len(names) < least:
-            raise self.misfit(f"a list of at least {least}", names)
-        if self.name == "layers" and not all(isinstance(name, str) for name in names):
-            raise self.misfit("a list of texts", names)
-        sizes[self.name] = len(names)
-        array = {"nodes": loose_index, "classes": natural_array}.get(self.name, list)
-        setattr(model, self.attribute, array(names))
+        loaded_names = unique_names(self, self.entry(learned.record))
+        least_names = {"classes": 2, "layers": 1}.get(self.name, 0)
+        if len(loaded_names) < least_names:
+            raise self.misfit(f"a list of at least {least_names}", loaded_names)
+        if self.name == "layers" and not all(isinstance(name, str) for name in loaded_names):
+            raise self.misfit("a list of texts", loaded_names)
+        sizes[self.name] = len(loaded_names)
+        array_type = {"nodes": loose_index, "classes": natural_array}.get(self.name, list)
+        setattr(model, self.attribute, array_type(loaded_names))
 
 
 class SavedLayerOrder(SavedField):
@@ -482,10 +493,10 @@ class SavedLayerOrder(SavedField):
         learned.record[self.name] = model.layer_order_
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        names = learned.record.get(self.name, model.layers_)
-        if not isinstance(names, list) or sorted(map(repr, names)) != sorted(map(repr, model.layers_)):
-            raise self.misfit("the names of the layers", names)
-        model.layer_order_ = list(names)
+        layer_names = learned.record.get(self.name, model.layers_)
+        if not isinstance(layer_names, list) or sorted(map(repr, layer_names)) != sorted(map(repr, model.layers_)):
+            raise self.misfit("the names of the layers", layer_names)
+        model.layer_order_ = list(layer_names)
 
 
 class SavedTransduction(SavedArray):
@@ -495,9 +506,9 @@ class SavedTransduction(SavedArray):
         super().__init__("transduction", np.int32, ("nodes",), below="classes")
 
     def save(self, model: Any, learned: Learned) -> None:
-        number = {label: place for place, label in enumerate(model.classes_.tolist())}
-        codes = [number[label] for label in model.transduction_.tolist()]
-        learned.tensors[self.name] = torch.tensor(codes, dtype=torch.int32)
+        code_of_class = {label: place for place, label in enumerate(model.classes_.tolist())}
+        node_codes = [code_of_class[label] for label in model.transduction_.tolist()]
+        learned.tensors[self.name] = torch.tensor(node_codes, dtype=torch.int32)
 
     def load(self, model: Any, learned: Learned, sizes: Sizes) -> None:
         super().load(model, learned, sizes)
@@ -508,11 +519,11 @@ def unique_names(field: SavedField, entry: Any) -> list[Any]:
     """Names from a file, which must be a list without repetition."""
     if not isinstance(entry, list):
         raise field.misfit("a list", entry)
-    names = from_json(entry)
+    loaded_names = from_json(entry)
     try:
-        repeated = len(set(names)) < len(names)
+        has_repetition = len(set(loaded_names)) < len(loaded_names)
     except TypeError as error:
         raise field.misfit("a list of texts, numbers and tuples of them") from error
-    if repeated:
+    if has_repetition:
         raise field.misfit("a list without repetition")
-    return list(names)
+    return list(loaded_names)

@@ -42,16 +42,16 @@ class Method:
         """The class."""
         if not isinstance(self.place, str):
             return self.place
-        module, _, name = self.place.rpartition(".")
+        module_name, _, class_name = self.place.rpartition(".")
         try:
-            found: type[NodeClassifier] = getattr(import_module(module), name)
+            method_class: type[NodeClassifier] = getattr(import_module(module_name), class_name)
         except Exception as error:
             if self.package is None:
                 raise
             raise DataError(
                 f"the method {self.name} of the package {self.package} cannot be loaded: {error}"
             ) from error
-        return found
+        return method_class
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -119,16 +119,16 @@ METHODS = {
 
 def _add_methods_of_packages() -> None:
     for point in entry_points(group="gramme.methods"):
-        package = "an installed package" if point.dist is None else point.dist.name
+        package_name = "an installed package" if point.dist is None else point.dist.name
         if point.name in METHODS:
             warnings.warn(
-                f"{package} names a method {point.name!r}, which gramme has already; it is left out",
+                f"{package_name} names a method {point.name!r}, which gramme has already; it is left out",
                 GrammeWarning,
                 stacklevel=2,
             )
             continue
-        place = point.value.split(" ")[0].replace(":", ".")
-        METHODS[point.name] = Method(point.name, place, f"from the package {package}", package=package)
+        class_path = point.value.split(" ")[0].replace(":", ".")
+        METHODS[point.name] = Method(point.name, class_path, f"from the package {package_name}", package=package_name)
 
 
 _add_methods_of_packages()
@@ -171,21 +171,21 @@ def load(path: Any) -> NodeClassifier | GrammeRegressor | MultiLabelClassifier:
     from .persistence import broken, read_model
 
     name, parameters, learned = read_model(path)
-    several = name == "MultiLabelClassifier"
-    if several:
+    is_multilabel = name == "MultiLabelClassifier"
+    if is_multilabel:
         name = str(learned.record.get("estimator"))
-    found = next((one for one in METHODS.values() if one.class_name == name), None)
+    known_method = next((one for one in METHODS.values() if one.class_name == name), None)
     if name == "GrammeLinks":
         raise FileFormatError("holds a model of links; read it with gramme.GrammeLinks.load", file=path)
-    if found is None and name != "GrammeRegressor":
+    if known_method is None and name != "GrammeRegressor":
         raise FileFormatError(f"holds a model of the unknown kind {name!r}", file=path)
     try:
-        if found is not None and several:
+        if known_method is not None and is_multilabel:
             from .multilabel import MultiLabelClassifier
 
-            return MultiLabelClassifier._restored(found.estimator, parameters, learned)
-        if found is not None:
-            return found.estimator._restored(parameters, learned)
+            return MultiLabelClassifier._restored(known_method.estimator, parameters, learned)
+        if known_method is not None:
+            return known_method.estimator._restored(parameters, learned)
         from gramme.methods.regression.gramme_regressor import GrammeRegressor
 
         return GrammeRegressor._restored(parameters, learned)

@@ -75,33 +75,33 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             raise DataError("this classifier requires y to be passed, but the target y is None")
         if not isinstance(self.estimator, NodeClassifier):
             raise DataError(f"estimator must be a gramme method, not {self.estimator!r}")
-        nodes = self._positions(X, reset=True)
+        node_positions = self._positions(X, reset=True)
         y = column_or_1d(y, warn=True)
-        check_consistent_length(nodes, y)
+        check_consistent_length(node_positions, y)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, label_codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(f"y has one class only, {self.classes_[0]!r}; at least two are needed")
-        chosen, labels = self._one_label_per_node(nodes, codes)
-        known = np.full(self.graph.num_nodes, -1)
-        known[chosen] = labels
-        self.estimator_ = clone(self.estimator).fit(self.graph, known)
+        distinct_nodes, node_codes = self._one_label_per_node(node_positions, label_codes)
+        known_codes = np.full(self.graph.num_nodes, -1)
+        known_codes[distinct_nodes] = node_codes
+        self.estimator_ = clone(self.estimator).fit(self.graph, known_codes)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Class probabilities of the nodes ``X``, shape (samples, classes)."""
         check_is_fitted(self, "estimator_")
-        nodes = self._positions(X, reset=False)
-        found = np.zeros((nodes.size, len(self.classes_)), dtype=np.float32)
+        node_positions = self._positions(X, reset=False)
+        class_probabilities = np.zeros((node_positions.size, len(self.classes_)), dtype=np.float32)
         # a class may have lost all its nodes to contradicting labels
-        found[:, self.estimator_.classes_] = self.estimator_.probabilities_[nodes]
-        return found
+        class_probabilities[:, self.estimator_.classes_] = self.estimator_.probabilities_[node_positions]
+        return class_probabilities
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of the nodes ``X``."""
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        best_codes = self.predict_proba(X).argmax(axis=1)
+        predicted_labels: NDArray[Any] = self.classes_[best_codes]
+        return predicted_labels
 
     def _positions(self, X: Any, *, reset: bool) -> NDArray[np.int64]:
         """X as positions of nodes, or an error that quotes the first number that is none."""
@@ -111,18 +111,25 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             X = np.asarray(X)
         if getattr(X, "ndim", 2) == 1:
             X = np.asarray(X)[:, None]
-        column = self._column(validate_data(self, X, reset=reset, dtype=None))
+        position_column = self._column(validate_data(self, X, reset=reset, dtype=None))
         try:
-            numbers = column.astype(np.float64)
+            position_numbers = position_column.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"X must hold positions of nodes: {error}") from error
-        last = self.graph.num_nodes - 1
-        wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers > last)
-        if wrong.any():
-            found = column[wrong][0]
-            negative = "Negative values in data passed to X: it " if found < 0 else "X "
-            raise DataError(f"{negative}must hold positions of nodes, whole numbers from 0 to {last}, not {found}")
-        return numbers.astype(np.int64)
+        last_position = self.graph.num_nodes - 1
+        is_wrong = (
+            (position_numbers != np.floor(position_numbers))
+            | (position_numbers < 0)
+            | (position_numbers > last_position)
+        )
+        if is_wrong.any():
+            wrong_number = position_column[is_wrong][0]
+            problem_words = "Negative values in data passed to X: it " if wrong_number < 0 else "X "
+            raise DataError(
+                f"{problem_words}must hold positions of nodes, whole numbers from 0 to {last_position}, not "
+                f"{wrong_number}"
+            )
+        return position_numbers.astype(np.int64)
 
     def _column(self, X: NDArray[Any]) -> NDArray[Any]:
         if X.shape[1] != 1:
@@ -134,19 +141,19 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
         self, nodes: NDArray[np.int64], codes: NDArray[np.intp]
     ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """The distinct nodes and the most frequent label of each, the first class where equally frequent."""
-        distinct, place = np.unique(nodes, return_inverse=True)
-        votes = np.zeros((distinct.size, len(self.classes_)), dtype=np.int64)
-        np.add.at(votes, (place, codes), 1)
-        contradicted = np.flatnonzero((votes > 0).sum(axis=1) > 1)
-        if contradicted.size:
-            name = plain(self.graph.nodes[distinct[contradicted[0]]])
+        distinct_nodes, node_of_sample = np.unique(nodes, return_inverse=True)
+        label_votes = np.zeros((distinct_nodes.size, len(self.classes_)), dtype=np.int64)
+        np.add.at(label_votes, (node_of_sample, codes), 1)
+        contradicted_nodes = np.flatnonzero((label_votes > 0).sum(axis=1) > 1)
+        if contradicted_nodes.size:
+            node_name = plain(self.graph.nodes[distinct_nodes[contradicted_nodes[0]]])
             warnings.warn(
-                f"{contradicted.size} nodes were given with several labels, among them {name!r}; "
+                f"{contradicted_nodes.size} nodes were given with several labels, among them {node_name!r}; "
                 "the most frequent label is taken",
                 GrammeWarning,
                 stacklevel=3,
             )
-        return distinct, votes.argmax(axis=1)
+        return distinct_nodes, label_votes.argmax(axis=1)
 
     def __sklearn_clone__(self) -> Self:
         return type(self)(self.graph, clone(self.estimator))

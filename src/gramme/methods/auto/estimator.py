@@ -53,35 +53,39 @@ class SavedModels(SavedField):
 
     def save(self, model: Any, learned: Learned) -> None:
         learned.record[self.name] = {}
-        for name, inner in model.models_.items():
-            own = inner._learned()
-            learned.record[self.name][name] = {
-                "parameters": {key: to_json(value, key) for key, value in inner.get_params().items()},
-                "learned": {key: v for key, v in own.record.items() if key not in SHARED},
+        for ingredient_name, fitted_model in model.models_.items():
+            inner_learned = fitted_model._learned()
+            learned.record[self.name][ingredient_name] = {
+                "parameters": {key: to_json(value, key) for key, value in fitted_model.get_params().items()},
+                "learned": {key: v for key, v in inner_learned.record.items() if key not in SHARED},
             }
-            learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
+            learned.tensors |= {f"{ingredient_name}/{key}": value for key, value in inner_learned.tensors.items()}
 
     def load(self, model: Any, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
-        if not isinstance(entry, dict) or not set(entry) <= set(model.registered):
-            raise self.misfit("models by the names of ingredients", entry)
-        shared = {key: learned.record[key] for key in SHARED if key in learned.record}
-        models = {}
-        for name, saved in entry.items():
+        saved_models = self.entry(learned.record)
+        if not isinstance(saved_models, dict) or not set(saved_models) <= set(model.registered):
+            raise self.misfit("models by the names of ingredients", saved_models)
+        shared_record = {key: learned.record[key] for key in SHARED if key in learned.record}
+        restored_models = {}
+        for ingredient_name, saved_model in saved_models.items():
             try:
-                parameters = {key: from_json(value) for key, value in saved["parameters"].items()}
-                record = saved["learned"] | shared
+                parameters = {key: from_json(value) for key, value in saved_model["parameters"].items()}
+                model_record = saved_model["learned"] | shared_record
             except (TypeError, KeyError, AttributeError) as error:
-                raise self.misfit(f"parameters and what was learned for {name}") from error
-            start = f"{name}/"
-            tensors = {
-                key.removeprefix(start): value for key, value in learned.tensors.items() if key.startswith(start)
+                raise self.misfit(f"parameters and what was learned for {ingredient_name}") from error
+            tensor_prefix = f"{ingredient_name}/"
+            model_tensors = {
+                key.removeprefix(tensor_prefix): value
+                for key, value in learned.tensors.items()
+                if key.startswith(tensor_prefix)
             }
             try:
-                models[name] = model.registered[name].estimator._restored(parameters, Learned(record, tensors))
+                restored_models[ingredient_name] = model.registered[ingredient_name].estimator._restored(
+                    parameters, Learned(model_record, model_tensors)
+                )
             except MisfitError as error:
-                raise MisfitError(f"{name}: {error}") from error
-        model.models_ = models
+                raise MisfitError(f"{ingredient_name}: {error}") from error
+        model.models_ = restored_models
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -121,51 +125,66 @@ class MixtureEstimator(GraphEstimator):
         The fold is -1 for labels that are not tested; ingredients that are not slow may have folds of their own. Within
         a budget each of them may take half of the time that is left, so that it reaches for the next.
         """
-        began = time.perf_counter()
-        budget = None if self.budget is None else Duration().check("budget", self.budget)
+        start_seconds = time.perf_counter()
+        budget_seconds = None if self.budget is None else Duration().check("budget", self.budget)
         # beside boosting, attention had a weight below a tenth on ten of the twelve tables of the part ``choosing`` in
         # benchmarks/accuracy/tables.py
-        default = DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, 30.0)
-        self.models_, self.done_in_time_, unseen = {}, "", []
-        for name in [] if self.ingredients is not None else too_large_for(graph, self.registered):
-            self._say_done(f"The data are too large for {name}, which is left out.")
-        names = names_for(graph, self.ingredients, self.registered)
-        recipe = Recipe(self.get_params(deep=False), tuple(names), known.nodes.size, seed)
-        tested = int(fold.max()) + 1
-        shares = work_shares(recipe, tested, self.registered)
-        for name in names:
-            slow = self.registered[name].slow
-            model = self.registered[name].made(recipe)
-            left = np.inf if budget is None else budget - (time.perf_counter() - began)
-            allowance = TimeBudget(default if budget is None else left, measured=budget is not None) if slow else None
-            mine = fold if slow or quick_fold is None else quick_fold
+        default_seconds = DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, 30.0)
+        self.models_, self.done_in_time_, all_unseen = {}, "", []
+        for ingredient_name in [] if self.ingredients is not None else too_large_for(graph, self.registered):
+            self._say_done(f"The data are too large for {ingredient_name}, which is left out.")
+        ingredient_names = names_for(graph, self.ingredients, self.registered)
+        recipe = Recipe(self.get_params(deep=False), tuple(ingredient_names), known.nodes.size, seed)
+        num_tested_folds = int(fold.max()) + 1
+        work_share_of = work_shares(recipe, num_tested_folds, self.registered)
+        for ingredient_name in ingredient_names:
+            is_slow = self.registered[ingredient_name].slow
+            model = self.registered[ingredient_name].made(recipe)
+            seconds_left = np.inf if budget_seconds is None else budget_seconds - (time.perf_counter() - start_seconds)
+            allowance = (
+                TimeBudget(
+                    default_seconds if budget_seconds is None else seconds_left, measured=budget_seconds is not None
+                )
+                if is_slow
+                else None
+            )
+            ingredient_folds = fold if is_slow or quick_fold is None else quick_fold
             try:
-                with part(name, shares[name]), time_limit(np.inf if slow or not self.models_ else left / 2):
-                    found = model.fit_with_folds(graph, known, mine, COPIES_PER_FOLD, allowance)
+                with (
+                    part(ingredient_name, work_share_of[ingredient_name]),
+                    time_limit(np.inf if is_slow or not self.models_ else seconds_left / 2),
+                ):
+                    unseen_predictions = model.fit_with_folds(
+                        graph, known, ingredient_folds, COPIES_PER_FOLD, allowance
+                    )
             except (OutOfTimeError, TimeLimitError):
                 if not self.models_:
                     raise
-                within = "the default" if budget is None else rough_duration(budget)
-                who = "Attention" if slow else self.registered[name].name
-                self._say_done(f"{who} is left out: a budget of {within} is too short for it.")
+                budget_words = "the default" if budget_seconds is None else rough_duration(budget_seconds)
+                ingredient_words = "Attention" if is_slow else self.registered[ingredient_name].name
+                self._say_done(f"{ingredient_words} is left out: a budget of {budget_words} is too short for it.")
                 continue
             except KeyboardInterrupt:
-                if not slow or not self.models_:
+                if not is_slow or not self.models_:
                     raise
                 self.interrupted_ = True
                 break
             return_memory(graph.num_entries)
-            unseen.append(found)
-            self.models_[name] = model
-            effort = getattr(model, "effort_", None)
-            if effort is not None:
-                full = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
-                folds = min(self.folds, known.nodes.size)
-                self._say_done(training_size_in_words(effort, full, folds, tested, budget, default))
+            all_unseen.append(unseen_predictions)
+            self.models_[ingredient_name] = model
+            training_size = getattr(model, "effort_", None)
+            if training_size is not None:
+                full_size = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
+                num_folds = min(self.folds, known.nodes.size)
+                self._say_done(
+                    training_size_in_words(
+                        training_size, full_size, num_folds, num_tested_folds, budget_seconds, default_seconds
+                    )
+                )
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break
-        return unseen
+        return all_unseen
 
     def _say_done(self, words: str) -> None:
         """Warn about what there was no time or memory for, and keep the sentence."""
@@ -180,20 +199,21 @@ class MixtureEstimator(GraphEstimator):
         An ingredient that does not say which layers it relies on counts as relying on all alike.
         """
         self.check_fitted()
-        alike = pd.Series(1 / len(self.layers_), index=self.layers_)
-        shares = [
-            getattr(model, "layer_importance_", alike)[self.layers_].to_numpy() for model in self.models_.values()
+        even_importance = pd.Series(1 / len(self.layers_), index=self.layers_)
+        ingredient_importances = [
+            getattr(model, "layer_importance_", even_importance)[self.layers_].to_numpy()
+            for model in self.models_.values()
         ]
-        combined = self.ingredients_["weight"].to_numpy() @ np.stack(shares)
-        return pd.Series(combined, index=self.layers_, name="importance")
+        mixture_importance = self.ingredients_["weight"].to_numpy() @ np.stack(ingredient_importances)
+        return pd.Series(mixture_importance, index=self.layers_, name="importance")
 
     @cached_property
     def explanation_(self) -> str:
         """What the predictions rely on, in words."""
         self.check_fitted()
-        weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
-        said = mixture_in_words(weights, self.ingredient_words(), self.layer_importance_)
-        return f"{said} {self.done_in_time_}".strip()
+        ingredient_weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
+        mixture_words = mixture_in_words(ingredient_weights, self.ingredient_words(), self.layer_importance_)
+        return f"{mixture_words} {self.done_in_time_}".strip()
 
     def ingredient_words(self) -> dict[str, str]:
         """What each ingredient does, in words."""
@@ -214,11 +234,15 @@ def work_shares(recipe: Recipe, folds: int, ingredients: Mapping[str, Ingredient
 
     A network counts three times, as it took on Debian's packages.
     """
-    models = {
-        name: 3 * (recipe.settings["ensemble"] + folds * COPIES_PER_FOLD) if ingredients[name].slow else 1 + folds
-        for name in recipe.names
+    num_models = {
+        ingredient_name: 3 * (recipe.settings["ensemble"] + folds * COPIES_PER_FOLD)
+        if ingredients[ingredient_name].slow
+        else 1 + folds
+        for ingredient_name in recipe.names
     }
-    return {name: count / sum(models.values()) for name, count in models.items()}
+    return {
+        ingredient_name: model_count / sum(num_models.values()) for ingredient_name, model_count in num_models.items()
+    }
 
 
 def training_size_in_words(
@@ -237,7 +261,7 @@ def training_size_in_words(
     >>> training_size_in_words(full, full, 5, 5, None)
     ''
     """
-    less = [
+    reductions = [
         f"{have} of {asked} {what}"
         for have, asked, what in (
             (effort.members, full.members, "members"),
@@ -246,12 +270,14 @@ def training_size_in_words(
         )
         if have < asked
     ]
-    within = rough_duration(default if budget is None else budget)
-    how = f"about {within} of one core" if budget is None else within
-    parts = [f"To keep to {how}, attention has {_joined(less)}"] if less else []
+    duration_words = rough_duration(default if budget is None else budget)
+    budget_words = f"about {duration_words} of one core" if budget is None else duration_words
+    clauses = [f"To keep to {budget_words}, attention has {_joined(reductions)}"] if reductions else []
     if tested < folds:
-        parts.append(f"{'s' if less else 'S'}ince the data are large, {tested} of {folds} folds weigh the ingredients")
-    return "; ".join(parts) + "." * bool(parts)
+        clauses.append(
+            f"{'s' if reductions else 'S'}ince the data are large, {tested} of {folds} folds weigh the ingredients"
+        )
+    return "; ".join(clauses) + "." * bool(clauses)
 
 
 # What a mixture relies on, in a sentence or two for the person who asked.
@@ -277,15 +303,15 @@ def mixture_in_words(weights: Mapping[str, float], words: Mapping[str, str], imp
     Mostly known labels spreading to neighbours, 80 %; then attention, 20 %.
     Of the layers, advice counts most (60 %), then friendship (35 %) and discussion (5 %).
     """
-    order = sorted(weights, key=lambda name: -weights[name])
-    named = [name for name in order if weights[name] >= 0.1] or order[:1]
-    parts = [f"{words[name]}, {_percent(weights[name])}" for name in named]
-    sentence = ("Mostly " if weights[named[0]] >= 0.5 else "A mix: ") + parts[0]
-    if len(parts) > 1:
-        sentence += f"; then {_joined(parts[1:])}"
-    rest = 1 - sum(weights[name] for name in named)
-    if round(100 * rest) > 0:
-        sentence += f"; the others contribute {_percent(rest)} together"
+    names_by_weight = sorted(weights, key=lambda name: -weights[name])
+    leading_names = [name for name in names_by_weight if weights[name] >= 0.1] or names_by_weight[:1]
+    ingredient_words = [f"{words[name]}, {_percent(weights[name])}" for name in leading_names]
+    sentence = ("Mostly " if weights[leading_names[0]] >= 0.5 else "A mix: ") + ingredient_words[0]
+    if len(ingredient_words) > 1:
+        sentence += f"; then {_joined(ingredient_words[1:])}"
+    remaining_weight = 1 - sum(weights[name] for name in leading_names)
+    if round(100 * remaining_weight) > 0:
+        sentence += f"; the others contribute {_percent(remaining_weight)} together"
     return f"{sentence}. {layers_in_words(importance)}".strip()
 
 
@@ -295,22 +321,23 @@ def layers_in_words(importance: pd.Series) -> str:
     >>> layers_in_words(pd.Series({"a": 0.26, "b": 0.25, "c": 0.25, "d": 0.24}))
     'The 4 layers count about alike (24 % to 26 %).'
     """
-    ordered = importance.sort_values(ascending=False, kind="stable")
-    if len(ordered) < 2:
+    sorted_importance = importance.sort_values(ascending=False, kind="stable")
+    if len(sorted_importance) < 2:
         return ""
-    if not ordered.iloc[0] > 0:
+    if not sorted_importance.iloc[0] > 0:
         return "No layer joins any nodes, so none of them counts."
-    high, low = float(ordered.iloc[0]), float(ordered.iloc[-1])
-    if low > 0 and high <= 1.3 * low:
-        return f"The {len(ordered)} layers count about alike ({_percent(low)} to {_percent(high)})."
-    shown = [f"{name} ({_percent(share)})" for name, share in ordered.items() if share >= 0.005]
-    first = f"Of the layers, {ordered.index[0]} counts most ({_percent(high)})"
-    if len(shown) < 2:
-        return f"{first}, the others not at all."
-    others, rest = shown[1:3], len(shown) - 3
-    if rest > 0:
-        others.append(f"{rest} {'other' if rest == 1 else 'others'} with less each")
-    return f"{first}, then {_joined(others)}."
+    highest_share, lowest_share = float(sorted_importance.iloc[0]), float(sorted_importance.iloc[-1])
+    if lowest_share > 0 and highest_share <= 1.3 * lowest_share:
+        extremes = f"{_percent(lowest_share)} to {_percent(highest_share)}"
+        return f"The {len(sorted_importance)} layers count about alike ({extremes})."
+    layer_words = [f"{name} ({_percent(share)})" for name, share in sorted_importance.items() if share >= 0.005]
+    leading_layer_words = f"Of the layers, {sorted_importance.index[0]} counts most ({_percent(highest_share)})"
+    if len(layer_words) < 2:
+        return f"{leading_layer_words}, the others not at all."
+    further_layers, num_unnamed = layer_words[1:3], len(layer_words) - 3
+    if num_unnamed > 0:
+        further_layers.append(f"{num_unnamed} {'other' if num_unnamed == 1 else 'others'} with less each")
+    return f"{leading_layer_words}, then {_joined(further_layers)}."
 
 
 def _percent(share: float) -> str:

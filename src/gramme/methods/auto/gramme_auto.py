@@ -135,39 +135,69 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
 
     def _mix(self, known: KnownLabels, unseen: list[Floats], fold: NDArray[np.int64]) -> None:
         """Weights and exponent from what the ingredients say about labels they have not seen."""
-        prior = class_prior(self.class_counts_)
-        said = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
+        class_shares = class_prior(self.class_counts_)
+        is_predicted = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
         # the only label of a class cannot be predicted from the others, which speaks against nobody
-        tested = said & (self.class_counts_[known.codes] > 1)
-        codes = known.codes[tested]
-        rows = np.arange(codes.size)
-        kept = [mixed_with_prior(found[tested], prior) for found in unseen]
-        own = np.stack([found[rows, codes] for found in kept], axis=1)
-        credits = [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
-        counted = known.part(tested).weights
-        weights = mixture_weights(own, credits, label_weights=counted)
-        parts = [mixed_with_prior(found[said], prior) for found in unseen]
-        mixed = cross_fitted(parts, known.codes[said], fold[said], tested[said], credits, known.weights[said])
-        folds = int(fold.max()) + 1
-        self.keep_out_of_fold(OutOfFold(known.nodes[said], known.codes[said], mixed, folds))
-        self.exponent_ = calibrating_exponent(pooled(kept, weights), codes, counted)
-        right = [float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept]
-        losses = [float(-np.log(column).mean()) if codes.size else np.nan for column in own.T]
-        columns = {"ingredient": list(self.models_), "weight": weights}
-        self.ingredients_ = pd.DataFrame(columns | {"accuracy": right, "log_loss": losses})
+        is_tested = is_predicted & (self.class_counts_[known.codes] > 1)
+        tested_codes = known.codes[is_tested]
+        tested_rows = np.arange(tested_codes.size)
+        softened_parts = [
+            mixed_with_prior(unseen_probabilities[is_tested], class_shares) for unseen_probabilities in unseen
+        ]
+        own_probabilities = np.stack(
+            [unseen_probabilities[tested_rows, tested_codes] for unseen_probabilities in softened_parts], axis=1
+        )
+        pseudo_labels = [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
+        tested_weights = known.part(is_tested).weights
+        ingredient_weights = mixture_weights(own_probabilities, pseudo_labels, label_weights=tested_weights)
+        predicted_parts = [
+            mixed_with_prior(unseen_probabilities[is_predicted], class_shares) for unseen_probabilities in unseen
+        ]
+        mixed_probabilities = cross_fitted(
+            predicted_parts,
+            known.codes[is_predicted],
+            fold[is_predicted],
+            is_tested[is_predicted],
+            pseudo_labels,
+            known.weights[is_predicted],
+        )
+        num_folds = int(fold.max()) + 1
+        self.keep_out_of_fold(
+            OutOfFold(known.nodes[is_predicted], known.codes[is_predicted], mixed_probabilities, num_folds)
+        )
+        self.exponent_ = calibrating_exponent(pooled(softened_parts, ingredient_weights), tested_codes, tested_weights)
+        accuracies = [
+            float((unseen_probabilities.argmax(1) == tested_codes).mean()) if tested_codes.size else np.nan
+            for unseen_probabilities in softened_parts
+        ]
+        log_losses = [float(-np.log(column).mean()) if tested_codes.size else np.nan for column in own_probabilities.T]
+        table_columns = {"ingredient": list(self.models_), "weight": ingredient_weights}
+        self.ingredients_ = pd.DataFrame(table_columns | {"accuracy": accuracies, "log_loss": log_losses})
 
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
-        parts = [model.probabilities_ if fitted else model.predict_proba(graph) for model in self.models_.values()]
-        mixed, prior = np.empty(parts[0].shape, dtype=np.float32), class_prior(self.class_counts_)
-        for start in range(0, len(mixed), 1 << 14):  # in double precision all nodes would need as much as the models
-            nodes = slice(start, start + (1 << 14))
-            mixed[nodes] = self._pooled([part[nodes] for part in parts], prior)
-        return mixed
+        ingredient_probabilities = [
+            model.probabilities_ if fitted else model.predict_proba(graph) for model in self.models_.values()
+        ]
+        mixed_probabilities, class_shares = (
+            np.empty(ingredient_probabilities[0].shape, dtype=np.float32),
+            class_prior(self.class_counts_),
+        )
+        for first_node in range(
+            0, len(mixed_probabilities), 1 << 14
+        ):  # in double precision all nodes would need as much as the models
+            node_slice = slice(first_node, first_node + (1 << 14))
+            mixed_probabilities[node_slice] = self._pooled(
+                [part[node_slice] for part in ingredient_probabilities], class_shares
+            )
+        return mixed_probabilities
 
     def _pooled(self, parts: Sequence[NDArray[np.floating[Any]]], prior: Floats) -> Floats:
         """The probabilities of the ingredients pooled with the weights of the fit, and calibrated."""
-        mixed = pooled([mixed_with_prior(one, prior) for one in parts], self.ingredients_["weight"].to_numpy())
-        return sharpened(mixed, self.exponent_)
+        pooled_probabilities = pooled(
+            [mixed_with_prior(class_probabilities, prior) for class_probabilities in parts],
+            self.ingredients_["weight"].to_numpy(),
+        )
+        return sharpened(pooled_probabilities, self.exponent_)
 
     def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
         """The mixture of copies of the ingredients, each for the half of the labels that it has not seen.
@@ -176,14 +206,14 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         must be as sharp as those they are compared with.
         """
         known = self._weighed_by_class(known)
-        ordered, places = known.sorted_by_name(in_name_order(graph))  # so that halves follow names
-        half = np.empty(places.size, dtype=np.int64)
-        half[places] = stratified_folds(ordered.codes, 2, seed=0)
-        halved = [model._predict_halves(graph, known, half) for model in self.models_.values()]
-        if any(np.isnan(one).any() for one in halved):
+        sorted_labels, label_positions = known.sorted_by_name(in_name_order(graph))  # so that halves follow names
+        half_of_label = np.empty(label_positions.size, dtype=np.int64)
+        half_of_label[label_positions] = stratified_folds(sorted_labels.codes, 2, seed=0)
+        halved_predictions = [model._predict_halves(graph, known, half_of_label) for model in self.models_.values()]
+        if any(np.isnan(half_probabilities).any() for half_probabilities in halved_predictions):
             raise KeyboardInterrupt
-        mixed = self._pooled(halved, class_prior(self.class_counts_))
-        return OutOfFold(known.nodes, known.codes, mixed, 2)
+        mixed_probabilities = self._pooled(halved_predictions, class_prior(self.class_counts_))
+        return OutOfFold(known.nodes, known.codes, mixed_probabilities, 2)
 
     def evidence(self, nodes: NDArray[np.int64] | None = None) -> Floats:
         """What each ingredient says about some nodes or all, (nodes, ingredients x classes), counted by its weight.
@@ -192,13 +222,17 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         the mixture's.
         """
         self.check_fitted()
-        prior = class_prior(self.class_counts_)
-        blocks = []
-        for model, weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
-            shares = model.probabilities_ if nodes is None else model.probabilities_[nodes]
-            logs = np.log(mixed_with_prior(shares, prior))
-            blocks.append(self.exponent_ * float(weight) * (logs - logs.mean(axis=1, keepdims=True)))
-        return np.concatenate(blocks, axis=1)
+        class_shares = class_prior(self.class_counts_)
+        evidence_blocks = []
+        for model, ingredient_weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
+            class_probabilities = model.probabilities_ if nodes is None else model.probabilities_[nodes]
+            log_probabilities = np.log(mixed_with_prior(class_probabilities, class_shares))
+            evidence_blocks.append(
+                self.exponent_
+                * float(ingredient_weight)
+                * (log_probabilities - log_probabilities.mean(axis=1, keepdims=True))
+            )
+        return np.concatenate(evidence_blocks, axis=1)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         return self._mixture(graph)

@@ -77,8 +77,8 @@ class Ingredient:
         """The method for a mixture."""
         if self.make is not None:
             return self.make(recipe)
-        seeded = {"random_state": recipe.seed} if "random_state" in self.estimator._get_param_names() else {}
-        return self.estimator(**seeded)
+        seed_argument = {"random_state": recipe.seed} if "random_state" in self.estimator._get_param_names() else {}
+        return self.estimator(**seed_argument)
 
     def in_words(self, model: GraphEstimator) -> str:
         """What the fitted method does."""
@@ -100,10 +100,10 @@ def names_for(
 ) -> list[str]:
     """The ingredients that are wanted, or else all that apply to a graph and fit; the slow ones last."""
     if wanted is not None:
-        names = [name for name in ingredients if name in wanted]
+        ingredient_names = [name for name in ingredients if name in wanted]
     else:
-        names = [name for name, one in ingredients.items() if one.applies(graph) and one.fits(graph)]
-    return sorted(names, key=lambda name: ingredients[name].slow)
+        ingredient_names = [name for name, one in ingredients.items() if one.applies(graph) and one.fits(graph)]
+    return sorted(ingredient_names, key=lambda name: ingredients[name].slow)
 
 
 def too_large_for(graph: MultilayerGraph, ingredients: Mapping[str, Ingredient] = INGREDIENTS) -> list[str]:
@@ -126,9 +126,9 @@ def _groups_in_words(model: OneHotLogistic) -> str:
 
 
 def _maps_in_words(model: LabelShares) -> str:
-    maps = model.maps_in_words()
-    said = "what the labels of neighbours say, learned for each layer"
-    return f"{said} ({maps})" if maps else said
+    map_words = model.maps_in_words()
+    general_words = "what the labels of neighbours say, learned for each layer"
+    return f"{general_words} ({map_words})" if map_words else general_words
 
 
 def _spectral_credit(labels: int) -> float:
@@ -138,8 +138,8 @@ def _spectral_credit(labels: int) -> float:
 
 def attention_settings(recipe: Recipe) -> dict[str, Any]:
     """The parameters that the attention model of a mixture takes over from it."""
-    shared = ("ensemble", "epochs", "features", "progress", "device")
-    return {"random_state": recipe.seed} | {name: recipe.settings[name] for name in shared}
+    shared_names = ("ensemble", "epochs", "features", "progress", "device")
+    return {"random_state": recipe.seed} | {name: recipe.settings[name] for name in shared_names}
 
 
 register_ingredient(

@@ -17,9 +17,9 @@ EM_STEPS = 300  # of the expectation-maximisation, which is convex here and sett
 
 def mixed_with_prior(probabilities: NDArray[np.floating], prior: Floats) -> Floats:
     """Probabilities with a little of the class frequencies mixed in: no ingredient may rule a class out."""
-    doubt = 0.01
-    mixed: Floats = (1 - doubt) * probabilities.astype(np.float64) + doubt * prior
-    return mixed
+    prior_share = 0.01
+    mixed_probabilities: Floats = (1 - prior_share) * probabilities.astype(np.float64) + prior_share * prior
+    return mixed_probabilities
 
 
 def mixture_weights(
@@ -36,16 +36,16 @@ def mixture_weights(
     >>> mixture_weights(surer[:0], [1, 3])
     array([0.25, 0.75])
     """
-    credit = np.asarray(pseudo_labels, dtype=np.float64)
-    weights: Floats = credit / credit.sum()
+    pseudo_counts = np.asarray(pseudo_labels, dtype=np.float64)
+    ingredient_weights: Floats = pseudo_counts / pseudo_counts.sum()
     for _ in range(steps if own.shape[0] else 0):
-        shares = own * weights
-        shares /= shares.sum(axis=1, keepdims=True)
+        responsibilities = own * ingredient_weights
+        responsibilities /= responsibilities.sum(axis=1, keepdims=True)
         if label_weights is not None:
-            shares *= label_weights[:, None]
-        weights = shares.sum(axis=0) + credit
-        weights /= weights.sum()
-    return weights
+            responsibilities *= label_weights[:, None]
+        ingredient_weights = responsibilities.sum(axis=0) + pseudo_counts
+        ingredient_weights /= ingredient_weights.sum()
+    return ingredient_weights
 
 
 def cross_fitted(
@@ -61,20 +61,24 @@ def cross_fitted(
     ``parts`` is what each ingredient says about labels it had not seen, (labels, classes); weights and exponent are
     learned from the labels that are ``counted``.
     """
-    found = np.empty_like(parts[0])
+    mixed_probabilities = np.empty_like(parts[0])
     # of so many labels, those of one fold hardly change a handful of weights
-    numbers = np.unique(fold) if codes.size <= MAX_CROSS_FITTED else [-1]
-    for number in numbers:
-        mine = fold == number if number >= 0 else np.ones(codes.size, dtype=bool)
-        others = counted & ((fold != number) | (number < 0))
-        seen = [part[others] for part in parts]
-        rows = np.arange(int(others.sum()))
-        own = np.stack([part[rows, codes[others]] for part in seen], axis=1)
-        counts = None if label_weights is None else label_weights[others]
-        weights = mixture_weights(own, pseudo_labels, label_weights=counts)
-        exponent = calibrating_exponent(pooled(seen, weights), codes[others], counts)
-        found[mine] = sharpened(pooled([part[mine] for part in parts], weights), exponent)
-    return found
+    fold_numbers = np.unique(fold) if codes.size <= MAX_CROSS_FITTED else [-1]
+    for fold_number in fold_numbers:
+        in_fold = fold == fold_number if fold_number >= 0 else np.ones(codes.size, dtype=bool)
+        is_learned_from = counted & ((fold != fold_number) | (fold_number < 0))
+        learned_parts = [part[is_learned_from] for part in parts]
+        row_numbers = np.arange(int(is_learned_from.sum()))
+        own_probabilities = np.stack([part[row_numbers, codes[is_learned_from]] for part in learned_parts], axis=1)
+        learned_weights = None if label_weights is None else label_weights[is_learned_from]
+        ingredient_weights = mixture_weights(own_probabilities, pseudo_labels, label_weights=learned_weights)
+        exponent = calibrating_exponent(
+            pooled(learned_parts, ingredient_weights), codes[is_learned_from], learned_weights
+        )
+        mixed_probabilities[in_fold] = sharpened(
+            pooled([part[in_fold] for part in parts], ingredient_weights), exponent
+        )
+    return mixed_probabilities
 
 
 def pooled(parts: Sequence[Floats], weights: Sequence[float] | Floats) -> Floats:
@@ -83,10 +87,10 @@ def pooled(parts: Sequence[Floats], weights: Sequence[float] | Floats) -> Floats
     >>> pooled([np.array([[0.5, 0.5]]), np.array([[0.99, 0.01]])], [0.5, 0.5]).round(2)
     array([[0.91, 0.09]])
     """
-    mean: Floats = sum(
+    mean_logs: Floats = sum(
         (weight * np.log(part) for weight, part in zip(weights, parts, strict=True)), start=np.zeros_like(parts[0])
     )
-    return sharpened(np.exp(mean), 1.0)
+    return sharpened(np.exp(mean_logs), 1.0)
 
 
 def sharpened(probabilities: Floats, exponent: float) -> Floats:
@@ -107,16 +111,16 @@ def calibrating_exponent(probabilities: Floats, codes: NDArray[np.int64], label_
     """
     if not codes.size:
         return 1.0
-    scores = np.log(probabilities)
-    rows = np.arange(codes.size)
-    counts = np.ones(codes.size) if label_weights is None else label_weights
+    log_probabilities = np.log(probabilities)
+    row_numbers = np.arange(codes.size)
+    label_counts = np.ones(codes.size) if label_weights is None else label_weights
 
     def loss(logarithm: float) -> float:
-        raised = np.exp(logarithm) * scores
-        top = raised.max(axis=1)
-        total = top + np.log(np.exp(raised - top[:, None]).sum(axis=1))
+        raised_logs = np.exp(logarithm) * log_probabilities
+        highest_logs = raised_logs.max(axis=1)
+        log_totals = highest_logs + np.log(np.exp(raised_logs - highest_logs[:, None]).sum(axis=1))
         # five labels' worth of evidence against an exponent a factor e away from 1
-        return float(((total - raised[rows, codes]) * counts).sum() + 5.0 * logarithm**2)
+        return float(((log_totals - raised_logs[row_numbers, codes]) * label_counts).sum() + 5.0 * logarithm**2)
 
-    best = minimize_scalar(loss, bounds=(-1.2, 1.2), method="bounded")
-    return float(np.exp(best.x))
+    best_logarithm = minimize_scalar(loss, bounds=(-1.2, 1.2), method="bounded")
+    return float(np.exp(best_logarithm.x))

@@ -63,26 +63,28 @@ def cached(
     ``settings`` are all that decides it beside the graph, the seed included, as JSON can hold it; ``limit`` is how many
     bytes all entries together may take: those not used for longest go first.
     """
-    described = json.dumps({"version": 1, "graph": checksum(graph)} | settings, sort_keys=True)
-    path = folder() / f"{hashlib.sha256(described.encode()).hexdigest()}.npz"
+    entry_text = json.dumps({"version": 1, "graph": checksum(graph)} | settings, sort_keys=True)
+    entry_path = folder() / f"{hashlib.sha256(entry_text.encode()).hexdigest()}.npz"
     with contextlib.suppress(Exception):  # whatever a damaged entry sets off, the embedding is made anew
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(entry_path, allow_pickle=False) as file:
             embedding = file["embedding"]
             cpu_seconds, wall_seconds = file["seconds"].astype(np.float64).tolist()
-        fits = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == graph.num_nodes
-        if fits and np.isfinite(embedding).all():
+        is_fitting = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == graph.num_nodes
+        if is_fitting and np.isfinite(embedding).all():
             with contextlib.suppress(OSError):
-                os.utime(path)  # used just now
+                os.utime(entry_path)  # used just now
             return Kept(embedding, cpu_seconds, wall_seconds, fresh=False)
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu_start, wall_start = time.process_time(), time.perf_counter()
     embedding = np.ascontiguousarray(compute(), dtype=np.float32)
-    made = Kept(embedding, time.process_time() - cpu, time.perf_counter() - wall, fresh=True)
+    made_entry = Kept(embedding, time.process_time() - cpu_start, time.perf_counter() - wall_start, fresh=True)
     if embedding.nbytes <= limit:
         with contextlib.suppress(OSError, DataError):  # what cannot be written costs time later, nothing else
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_files({path: lambda file: np.savez(file, embedding=embedding, seconds=np.array(made[1:3]))})
-            _make_room(path.parent, limit)
-    return made
+            entry_path.parent.mkdir(parents=True, exist_ok=True)
+            write_files(
+                {entry_path: lambda file: np.savez(file, embedding=embedding, seconds=np.array(made_entry[1:3]))}
+            )
+            _make_room(entry_path.parent, limit)
+    return made_entry
 
 
 def _make_room(place: Path, limit: int) -> None:
@@ -164,12 +166,12 @@ class EmbeddingModel(NodeClassifier):
         candidates = self._candidates()
         self.seed_, self.saved_seconds_ = seed, (0.0, 0.0)
         embeddings = [self._embedding(graph, settings) for settings in candidates]
-        inputs = [self._inputs(embedding) for embedding in embeddings]
-        best = _best(inputs, known, self.C, seed)
-        self.embedding_ = self._in_given_order(embeddings[best])
-        self.settings_ = candidates[best]
-        everyone = np.arange(graph.num_nodes)
-        return _predicted(inputs[best], known, everyone, self.C)
+        regression_inputs = [self._inputs(embedding) for embedding in embeddings]
+        best_candidate = _best(regression_inputs, known, self.C, seed)
+        self.embedding_ = self._in_given_order(embeddings[best_candidate])
+        self.settings_ = candidates[best_candidate]
+        all_nodes = np.arange(graph.num_nodes)
+        return _predicted(regression_inputs[best_candidate], known, all_nodes, self.C)
 
     def _embedding(self, graph: MultilayerGraph, settings: Settings) -> Embedding:
         def compute() -> Embedding:
@@ -177,11 +179,11 @@ class EmbeddingModel(NodeClassifier):
 
         if not self.cache or not isinstance(self.random_state, (int, np.integer)):
             return compute()
-        kept = cached(graph, settings | {"seed": self.seed_}, compute)
-        if not kept.fresh:
-            cpu, wall = self.saved_seconds_
-            self.saved_seconds_ = (cpu + kept.cpu_seconds, wall + kept.wall_seconds)
-        return kept.embedding
+        cache_entry = cached(graph, settings | {"seed": self.seed_}, compute)
+        if not cache_entry.fresh:
+            saved_cpu, saved_wall = self.saved_seconds_
+            self.saved_seconds_ = (saved_cpu + cache_entry.cpu_seconds, saved_wall + cache_entry.wall_seconds)
+        return cache_entry.embedding
 
     def _inputs(self, embedding: Embedding) -> NDArray[np.float64]:
         """What the regression sees; labels play no part in it."""
@@ -194,10 +196,10 @@ def layer_mean(vectors: Sequence[Embedding]) -> Embedding:
 
     A node that is absent from a layer, or alone in it, has the vector zero there, which says nothing about it.
     """
-    total = np.sum(vectors, axis=0, dtype=np.float64)
-    placed = np.sum([np.any(one != 0, axis=1) for one in vectors], axis=0)
-    mean: Embedding = (total / np.maximum(placed, 1)[:, None]).astype(np.float32)
-    return mean
+    vector_sums = np.sum(vectors, axis=0, dtype=np.float64)
+    layer_counts = np.sum([np.any(layer_vectors != 0, axis=1) for layer_vectors in vectors], axis=0)
+    mean_vectors: Embedding = (vector_sums / np.maximum(layer_counts, 1)[:, None]).astype(np.float32)
+    return mean_vectors
 
 
 def _predicted(
@@ -205,12 +207,12 @@ def _predicted(
 ) -> NDArray[np.float64]:
     """Class probabilities of the wanted nodes by logistic regression on the given ones; a class not given gets 0."""
     probabilities = np.zeros((wanted.size, len(known.classes)))
-    found = np.unique(known.codes)
-    if found.size == 1:
-        probabilities[:, found] = 1.0
+    known_codes = np.unique(known.codes)
+    if known_codes.size == 1:
+        probabilities[:, known_codes] = 1.0
         return probabilities
-    learned = fitted_regression(inputs[known.nodes], known.codes, C, 2000, weights=known.sample_weight)
-    probabilities[:, found] = class_shares(inputs[wanted], *learned)
+    fitted_coefficients = fitted_regression(inputs[known.nodes], known.codes, C, 2000, weights=known.sample_weight)
+    probabilities[:, known_codes] = class_shares(inputs[wanted], *fitted_coefficients)
     return probabilities
 
 
@@ -218,12 +220,17 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
     """The place of the inputs that do best in cross-validation on the known labels; the first among equals."""
     if len(inputs) == 1:
         return 0
-    folds = stratified_folds(known.codes, 5, seed)
-    right = np.zeros(len(inputs))
-    for place, values in enumerate(inputs):
-        for fold in range(int(folds.max()) + 1):
-            inside, outside = known.part(folds != fold), known.part(folds == fold)
-            if inside.nodes.size:
-                guess = _predicted(values, inside, outside.nodes, C)
-                right[place] += outside.weights @ (guess.argmax(axis=1) == outside.codes)
-    return int(right.argmax())
+    fold_of_label = stratified_folds(known.codes, 5, seed)
+    correct_weights = np.zeros(len(inputs))
+    for candidate_number, candidate_inputs in enumerate(inputs):
+        for fold_number in range(int(fold_of_label.max()) + 1):
+            training_labels, held_out_labels = (
+                known.part(fold_of_label != fold_number),
+                known.part(fold_of_label == fold_number),
+            )
+            if training_labels.nodes.size:
+                fold_probabilities = _predicted(candidate_inputs, training_labels, held_out_labels.nodes, C)
+                correct_weights[candidate_number] += held_out_labels.weights @ (
+                    fold_probabilities.argmax(axis=1) == held_out_labels.codes
+                )
+    return int(correct_weights.argmax())

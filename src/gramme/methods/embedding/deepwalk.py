@@ -48,9 +48,9 @@ def skip_gram(
     """
     word2vec = import_extra("gensim.models.word2vec", EXTRA, "learning from random walks")
     corpus = _Corpus(walks, walks_per_node)
-    counts, company = corpus.counts()
+    node_counts, has_company = corpus.counts()
     embedding = np.zeros((walks.num_nodes, dim), dtype=np.float32)
-    if not company.any():
+    if not has_company.any():
         return embedding
     model: Any = word2vec.Word2Vec(
         vector_size=dim,
@@ -63,12 +63,12 @@ def skip_gram(
         workers=1,
         seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
     )
-    occurring = np.flatnonzero(counts)
-    model.build_vocab_from_freq({str(node): int(counts[node]) for node in occurring})
+    occurring_nodes = np.flatnonzero(node_counts)
+    model.build_vocab_from_freq({str(node): int(node_counts[node]) for node in occurring_nodes})
     model.train(corpus, total_examples=walks.starts.size * walks_per_node, epochs=epochs)
-    places = np.array([int(word) for word in model.wv.index_to_key], dtype=np.int64)
-    embedding[places] = model.wv.vectors
-    embedding[~company] = 0
+    word_nodes = np.array([int(word) for word in model.wv.index_to_key], dtype=np.int64)
+    embedding[word_nodes] = model.wv.vectors
+    embedding[~has_company] = 0
     return embedding
 
 
@@ -78,11 +78,11 @@ class _Corpus:
     def __init__(self, walks: Walks, walks_per_node: int) -> None:
         self.walks = walks
         self.passes = walks_per_node
-        names = np.empty(walks.num_nodes, dtype=object)
-        names[:] = [str(node) for node in range(walks.num_nodes)]
-        self.names = names
-        few = walks.starts.size * walks.length * walks_per_node <= _KEPT
-        self.kept: dict[int, Pass] | None = {} if few else None
+        node_names = np.empty(walks.num_nodes, dtype=object)
+        node_names[:] = [str(node) for node in range(walks.num_nodes)]
+        self.names = node_names
+        fits_memory = walks.starts.size * walks.length * walks_per_node <= _KEPT
+        self.kept: dict[int, Pass] | None = {} if fits_memory else None
 
     def one_pass(self, number: int) -> Pass:
         if self.kept is None:
@@ -93,24 +93,24 @@ class _Corpus:
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """How often each node occurs, and whether ever in a walk with others."""
-        counts = np.zeros(self.walks.num_nodes, dtype=np.int64)
-        alone = np.zeros(self.walks.num_nodes, dtype=np.int64)
-        for number in range(self.passes):
-            walks, lengths = self.one_pass(number)
-            counts += np.bincount(walks[walks >= 0], minlength=counts.size)
-            alone += np.bincount(walks[lengths == 1, 0], minlength=counts.size)
-        return counts, counts > alone
+        node_counts = np.zeros(self.walks.num_nodes, dtype=np.int64)
+        lonely_counts = np.zeros(self.walks.num_nodes, dtype=np.int64)
+        for pass_number in range(self.passes):
+            walks, lengths = self.one_pass(pass_number)
+            node_counts += np.bincount(walks[walks >= 0], minlength=node_counts.size)
+            lonely_counts += np.bincount(walks[lengths == 1, 0], minlength=node_counts.size)
+        return node_counts, node_counts > lonely_counts
 
     def __iter__(self) -> Iterator[list[str]]:
-        for number in range(self.passes):
-            walks, lengths = self.one_pass(number)
-            for begin in range(0, len(walks), _CHUNK):
-                sentences = self.names[walks[begin : begin + _CHUNK]].tolist()
-                part = lengths[begin : begin + _CHUNK]
-                if int(part.min(initial=self.walks.length)) == self.walks.length:
+        for pass_number in range(self.passes):
+            walks, lengths = self.one_pass(pass_number)
+            for first_walk in range(0, len(walks), _CHUNK):
+                sentences = self.names[walks[first_walk : first_walk + _CHUNK]].tolist()
+                chunk_lengths = lengths[first_walk : first_walk + _CHUNK]
+                if int(chunk_lengths.min(initial=self.walks.length)) == self.walks.length:
                     yield from sentences
                 else:
-                    for sentence, length in zip(sentences, part.tolist(), strict=True):
+                    for sentence, length in zip(sentences, chunk_lengths.tolist(), strict=True):
                         yield sentence[:length]
 
 
@@ -127,28 +127,28 @@ class WalkModel(EmbeddingModel):
 
     def _walk_settings(self, kind: str, p: float, q: float) -> Settings:
         """The settings of walks, first-order ones where p = q = 1, and of the skip-gram on them."""
-        numbers = ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative")
-        whole = {name: int(getattr(self, name)) for name in numbers}
+        setting_names = ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative")
+        whole_numbers = {name: int(getattr(self, name)) for name in setting_names}
         gensim = import_extra("gensim", EXTRA, "learning from random walks")  # other versions may give other bits
-        return {"embedding": kind, **whole, "p": float(p), "q": float(q), "gensim": str(gensim.__version__)}
+        return {"embedding": kind, **whole_numbers, "p": float(p), "q": float(q), "gensim": str(gensim.__version__)}
 
 
 def walk_vectors(graph: MultilayerGraph, settings: Settings, seed: int) -> list[Embedding]:
     """The vectors of every layer by itself, by walks with the p and q of the settings."""
     from gramme.ops.kernels import Walks  # numba takes a while to import
 
-    found = []
-    for place, layer in enumerate(graph.layers.values()):
+    layer_vectors = []
+    for layer_number, layer in enumerate(graph.layers.values()):
         p, q = settings["p"], settings["q"]
-        walks = Walks.of([layer], length=settings["walk_length"], p=p, q=q, seed=seed + place)
-        found.append(trained(walks, settings, seed + place))
-    return found
+        walks = Walks.of([layer], length=settings["walk_length"], p=p, q=q, seed=seed + layer_number)
+        layer_vectors.append(trained(walks, settings, seed + layer_number))
+    return layer_vectors
 
 
 def trained(walks: Any, settings: Settings, seed: int) -> Embedding:
     """The skip-gram's vectors for some walks."""
-    names = ("dim", "window", "walks_per_node", "epochs", "negative")
-    return skip_gram(walks, seed=seed, **{name: settings[name] for name in names})
+    setting_names = ("dim", "window", "walks_per_node", "epochs", "negative")
+    return skip_gram(walks, seed=seed, **{name: settings[name] for name in setting_names})
 
 
 class DeepWalk(WalkModel):
@@ -247,8 +247,8 @@ class Node2Vec(WalkModel):
             raise DataError("give both p and q, or neither to have them chosen on the training labels")
 
     def _candidates(self) -> list[Settings]:
-        pairs = GRID if self.p is None or self.q is None else ((self.p, self.q),)
-        return [self._walk_settings("walks per layer, mean", p, q) for p, q in pairs]
+        candidate_pairs = GRID if self.p is None or self.q is None else ((self.p, self.q),)
+        return [self._walk_settings("walks per layer, mean", p, q) for p, q in candidate_pairs]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         return layer_mean(walk_vectors(graph, settings, seed))

@@ -57,9 +57,9 @@ class LINE(EmbeddingModel):
             raise DataError(f"dim must be even, half for each order, not {self.dim!r}")
 
     def _candidates(self) -> list[Settings]:
-        samples = None if self.samples is None else int(self.samples)
-        found = {"embedding": "LINE", "dim": int(self.dim), "samples": samples}
-        return [found | {"negative": int(self.negative)}]
+        num_samples = None if self.samples is None else int(self.samples)
+        settings_found = {"embedding": "LINE", "dim": int(self.dim), "samples": num_samples}
+        return [settings_found | {"negative": int(self.negative)}]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         from gramme.ops.kernels import (
@@ -67,26 +67,26 @@ class LINE(EmbeddingModel):
             walk_graph,
         )
 
-        found = []
-        for place, layer in enumerate(graph.layers.values()):
-            edges = walk_graph([layer])
-            linked = int((edges.mass > 0).sum())
-            halves = [
+        layer_vectors = []
+        for layer_number, layer in enumerate(graph.layers.values()):
+            layer_edges = walk_graph([layer])
+            num_linked = int((layer_edges.mass > 0).sum())
+            order_vectors = [
                 edge_vectors(
-                    edges,
+                    layer_edges,
                     order=order,
                     dim=settings["dim"] // 2,
-                    samples=settings["samples"] or 500 * linked,
+                    samples=settings["samples"] or 500 * num_linked,
                     negative=settings["negative"],
-                    seed=seed + place,
+                    seed=seed + layer_number,
                 )
                 for order in (1, 2)
             ]
-            found.append(np.concatenate([_unit_rows(half) for half in halves], axis=1))
-        return layer_mean(found)
+            layer_vectors.append(np.concatenate([_unit_rows(half) for half in order_vectors], axis=1))
+        return layer_mean(layer_vectors)
 
 
 def _unit_rows(vectors: Embedding) -> Embedding:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Embedding = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return scaled
+    row_lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit_vectors: Embedding = (vectors / np.where(row_lengths > 0, row_lengths, 1)).astype(np.float32)
+    return unit_vectors

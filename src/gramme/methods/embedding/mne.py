@@ -80,45 +80,48 @@ class MNE(EmbeddingModel):
     negative: PositiveInt = 5
 
     def _candidates(self) -> list[Settings]:
-        found: Settings = {"embedding": "MNE", "weight": float(self.weight)}
-        return [found | {name: int(getattr(self, name)) for name in _WHOLE_NUMBERS}]
+        base_settings: Settings = {"embedding": "MNE", "weight": float(self.weight)}
+        return [base_settings | {name: int(getattr(self, name)) for name in _WHOLE_NUMBERS}]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         from gramme.ops.kernels import Walks, train_common, train_layer
 
-        nodes, dim, few = graph.num_nodes, settings["common_dim"], settings["layer_dim"]
+        num_nodes, common_dim, layer_dim = graph.num_nodes, settings["common_dim"], settings["layer_dim"]
         layers = list(graph.layers.values())
         random = np.random.default_rng(seed)
-        common = _small(random, nodes, dim)
-        context = np.zeros((nodes, dim), np.float32)
-        how = {name: settings[name] for name in ("window", "negative")}
-        rounds, length = settings["walks_per_node"], settings["walk_length"]
-        walks, lengths = _walks(Walks.of(layers, length=length, seed=seed), rounds)
+        common_vectors = _small(random, num_nodes, common_dim)
+        context_vectors = np.zeros((num_nodes, common_dim), np.float32)
+        training_settings = {name: settings[name] for name in ("window", "negative")}
+        num_rounds, walk_length = settings["walks_per_node"], settings["walk_length"]
+        walks, lengths = _walks(Walks.of(layers, length=walk_length, seed=seed), num_rounds)
         epochs = settings["common_epochs"]
-        train_common(walks, lengths, common, context, epochs=epochs, seed=seed, **how)
-        found = []
-        for place, layer in enumerate(layers):
-            walks, lengths = _walks(Walks.of([layer], length=length, seed=seed + place), rounds)
-            added, matrix = np.zeros((nodes, few), np.float32), _small(random, few, dim)
-            here = context.copy()
-            parts = (common, added, matrix, here)
+        train_common(walks, lengths, common_vectors, context_vectors, epochs=epochs, seed=seed, **training_settings)
+        layer_vectors = []
+        for layer_number, layer in enumerate(layers):
+            walks, lengths = _walks(Walks.of([layer], length=walk_length, seed=seed + layer_number), num_rounds)
+            added_vectors, layer_matrix = (
+                np.zeros((num_nodes, layer_dim), np.float32),
+                _small(random, layer_dim, common_dim),
+            )
+            layer_context = context_vectors.copy()
+            trained_arrays = (common_vectors, added_vectors, layer_matrix, layer_context)
             epochs = settings["layer_epochs"]
-            train_layer(walks, lengths, *parts, epochs=epochs, seed=seed + place, **how)
-            company = np.zeros(nodes, dtype=bool)
-            together = walks[lengths > 1]
-            company[together[together >= 0]] = True
-            vectors = common + np.float32(settings["weight"]) * (added @ matrix)
-            found.append(np.where(company[:, None], vectors, np.float32(0)))
-        return layer_mean(found)
+            train_layer(walks, lengths, *trained_arrays, epochs=epochs, seed=seed + layer_number, **training_settings)
+            has_company = np.zeros(num_nodes, dtype=bool)
+            shared_walks = walks[lengths > 1]
+            has_company[shared_walks[shared_walks >= 0]] = True
+            node_vectors = common_vectors + np.float32(settings["weight"]) * (added_vectors @ layer_matrix)
+            layer_vectors.append(np.where(has_company[:, None], node_vectors, np.float32(0)))
+        return layer_mean(layer_vectors)
 
 
 def _small(random: np.random.Generator, rows: int, columns: int) -> NDArray[np.float32]:
-    half = random.random((rows, columns), dtype=np.float32) - np.float32(0.5)
-    small: NDArray[np.float32] = half / np.float32(columns)
-    return small
+    centred_numbers = random.random((rows, columns), dtype=np.float32) - np.float32(0.5)
+    small_numbers: NDArray[np.float32] = centred_numbers / np.float32(columns)
+    return small_numbers
 
 
 def _walks(walks: Walks, rounds: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """All walks of some rounds."""
-    passes = [walks.one_pass(number) for number in range(rounds)]
-    return np.concatenate([one for one, _ in passes]), np.concatenate([two for _, two in passes])
+    walk_passes = [walks.one_pass(number) for number in range(rounds)]
+    return np.concatenate([one for one, _ in walk_passes]), np.concatenate([two for _, two in walk_passes])

@@ -60,8 +60,8 @@ class PMNENetwork(WalkModel):
         from gramme.ops.kernels import Walks  # numba takes a while to import
 
         layers = list(graph.layers.values())
-        how = {name: settings[name] for name in ("p", "q", "hop") if name in settings}
-        return trained(Walks.of(layers, length=settings["walk_length"], seed=seed, **how), settings, seed)
+        walk_settings = {name: settings[name] for name in ("p", "q", "hop") if name in settings}
+        return trained(Walks.of(layers, length=settings["walk_length"], seed=seed, **walk_settings), settings, seed)
 
 
 class PMNEResults(PMNENetwork):

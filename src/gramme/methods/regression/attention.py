@@ -102,46 +102,49 @@ class AttentionRegressor(NodeRegressor):
         copies: int = 2,
         allowance: TimeBudget | None = None,
     ) -> Floats:
-        inputs = InputFeatures.of(graph, self.features)
-        self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
-        self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
+        input_features = InputFeatures.of(graph, self.features)
+        self.source_, self.profile_, self.scales_, self.walk_size_ = input_features.learned
+        self.seed_, self.shape_ = seed, self._shape(graph, input_features.columns)
         networks = self._networks()
         plan = self._plan(graph, known.nodes).to(networks.device)
         settings = Settings(self.epochs, self.learning_rate, self.weight_decay, patience=self.epochs)
-        folds = 0 if fold is None else int(fold.max()) + 1
+        num_folds = 0 if fold is None else int(fold.max()) + 1
 
         def timed() -> float:
-            every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
-            return step_seconds(networks, graph, plan, _targets(known, every)[0], settings)
+            all_seen = np.ones((known.nodes.size, self.ensemble + num_folds * copies), dtype=bool)
+            return step_seconds(networks, graph, plan, _targets(known, all_seen)[0], settings)
 
-        full = TrainingSize(self.ensemble, copies, self.epochs)
-        effort = self.effort_ = settled_training_size(full, folds, allowance, graph, timed)
-        seen = seen_labels(known.nodes.size, effort.members, fold, effort.copies)
-        targets, center, spread = _targets(known, seen)
-        self.center_, self.spread_ = float(center[0]), float(spread[0])
+        full_size = TrainingSize(self.ensemble, copies, self.epochs)
+        training_size = self.effort_ = settled_training_size(full_size, num_folds, allowance, graph, timed)
+        seen_by_member = seen_labels(known.nodes.size, training_size.members, fold, training_size.copies)
+        targets, member_centers, member_spreads = _targets(known, seen_by_member)
+        self.center_, self.spread_ = float(member_centers[0]), float(member_spreads[0])
         self.unseen_ = np.zeros(known.values.size)
 
         def note(batch: range, output: Output) -> None:
-            scores = output.scores[..., 0].double().cpu().numpy()
-            for place, member in enumerate(batch):
-                mine = ~seen[:, member]
-                predicted = scores[known.nodes[mine], place] * spread[member] + center[member]
-                self.unseen_[mine] += predicted / effort.copies
+            node_scores = output.scores[..., 0].double().cpu().numpy()
+            for place_in_batch, member in enumerate(batch):
+                is_unseen = ~seen_by_member[:, member]
+                predicted = (
+                    node_scores[known.nodes[is_unseen], place_in_batch] * member_spreads[member]
+                    + member_centers[member]
+                )
+                self.unseen_[is_unseen] += predicted / training_size.copies
 
-        found = train_ensemble(
+        trained_ensemble = train_ensemble(
             networks.batches(plan, targets.members),
             lambda batch: networks.new(graph, batch),
             plan,
             targets,
-            replace(settings, epochs=effort.epochs, patience=effort.epochs),
+            replace(settings, epochs=training_size.epochs, patience=training_size.epochs),
             trained=note,
             title=type(self).__name__,
             progress=self.progress,
         )
-        self.history_, self.interrupted_ = found.history, found.interrupted
-        self.members_ = min(found.members, effort.members)
-        self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
-        if found.members < targets.members:
+        self.history_, self.interrupted_ = trained_ensemble.history, trained_ensemble.interrupted
+        self.members_ = min(trained_ensemble.members, training_size.members)
+        self.state_ = {name: value[: self.members_] for name, value in trained_ensemble.state.items()}
+        if trained_ensemble.members < targets.members:
             self.unseen_[:] = np.nan
         return self._said(graph, plan)
 
@@ -170,10 +173,10 @@ class AttentionRegressor(NodeRegressor):
         )
 
     def _networks(self) -> Members:
-        learned = (self.source_, self.profile_, self.scales_, self.walk_size_)
-        inputs = InputFeatures.loaded(learned, None, self.shape_.in_dim)
+        learned_inputs = (self.source_, self.profile_, self.scales_, self.walk_size_)
+        input_features = InputFeatures.loaded(learned_inputs, None, self.shape_.in_dim)
         device = torch_device(self.device)
-        return Members(_network, self.shape_, self.seed_, inputs, False, device)
+        return Members(_network, self.shape_, self.seed_, input_features, False, device)
 
     def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
         return fusion_plan(graph, self.shape_, nodes, fuse="every hop")
@@ -184,11 +187,11 @@ class AttentionRegressor(NodeRegressor):
             yield evaluate(*members.trained(graph, batch, self.state_), plan.everywhere)
 
     def _said(self, graph: MultilayerGraph, plan: Plan) -> Floats:
-        total = np.zeros(graph.num_nodes)
+        score_sums = np.zeros(graph.num_nodes)
         for output in self._each_batch(graph, plan) if graph.num_nodes else ():
-            total += output.scores[..., 0].double().sum(1).cpu().numpy()
-        found: Floats = total / self.members_ * self.spread_ + self.center_
-        return found
+            score_sums += output.scores[..., 0].double().sum(1).cpu().numpy()
+        mean_numbers: Floats = score_sums / self.members_ * self.spread_ + self.center_
+        return mean_numbers
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         return self._said(graph, self._plan(graph).to(torch_device(self.device)))
@@ -196,20 +199,24 @@ class AttentionRegressor(NodeRegressor):
     def _check_loaded(self) -> None:
         if (self.shape_.layers, self.shape_.classes) != (len(self.layers_), 1):
             raise MisfitError("shape does not match the layers and one output")
-        inputs = self._networks().inputs
+        input_features = self._networks().inputs
         with torch.device("meta"):
-            check_members(self.shape_, inputs, self.state_, self.members_, lambda: _network(self.shape_, ShapesOnly()))
+            check_members(
+                self.shape_, input_features, self.state_, self.members_, lambda: _network(self.shape_, ShapesOnly())
+            )
 
 
 def _targets(known: KnownNumbers, seen: NDArray[np.bool_]) -> tuple[TrainingTargets, Floats, Floats]:
     """The numbers as each member sees them, scaled by mean and spread, (members,), of those that it sees."""
-    counted = seen * known.weights[:, None]
-    count = counted.sum(axis=0)
-    center: Floats = known.values @ counted / count
-    spread = np.sqrt((((known.values[:, None] - center) ** 2) * counted).sum(axis=0) / count)
-    spread = np.where(spread > 0, spread, 1.0)
-    scaled = (known.values[:, None] - center) / spread
-    return TrainingTargets(known.nodes, scaled, counted, task=NumberTask), center, spread
+    label_weights = seen * known.weights[:, None]
+    weight_sums = label_weights.sum(axis=0)
+    member_centers: Floats = known.values @ label_weights / weight_sums
+    member_spreads = np.sqrt(
+        (((known.values[:, None] - member_centers) ** 2) * label_weights).sum(axis=0) / weight_sums
+    )
+    member_spreads = np.where(member_spreads > 0, member_spreads, 1.0)
+    scaled_numbers = (known.values[:, None] - member_centers) / member_spreads
+    return TrainingTargets(known.nodes, scaled_numbers, label_weights, task=NumberTask), member_centers, member_spreads
 
 
 def _network(shape: Shape, random: MemberRandom) -> Network:

@@ -84,14 +84,16 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
 
         A number that was cut into groups is left out with its layer. Of very many layers blocks are left out together.
         """
-        order = self._fitted_order()
-        graph = order.graph
-        predicted = self.values_[order.to_given(np.arange(graph.num_nodes)).argsort()]
-        shares = np.zeros(graph.num_layers)
-        for block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, 32)):
-            without = _without_layers(graph, {self.layer_order_[place] for place in block})
-            shares[block] = np.abs(self._inductive(without) - predicted).mean() / block.size
-        return self._by_layer(shares_of_joined(shares, graph), "importance")
+        name_order = self._fitted_order()
+        graph = name_order.graph
+        fitted_numbers = self.values_[name_order.to_given(np.arange(graph.num_nodes)).argsort()]
+        layer_changes = np.zeros(graph.num_layers)
+        for layer_block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, 32)):
+            reduced_graph = _without_layers(graph, {self.layer_order_[layer_number] for layer_number in layer_block})
+            layer_changes[layer_block] = (
+                np.abs(self._inductive(reduced_graph) - fitted_numbers).mean() / layer_block.size
+            )
+        return self._by_layer(shares_of_joined(layer_changes, graph), "importance")
 
     def predict(self, graph: MultilayerGraph | None = None) -> Floats:
         """A number for every node, of the fitted graph or of another that has its layers."""
@@ -108,34 +110,34 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
             Numbers in node order or by node name. For another graph, that graph's own labels if not given. For the
             fitted graph they must be given: numbers the model has learned from say nothing about its quality.
         """
-        known = known_numbers(self._graph_to_score(graph, y, "numbers"), y, least=2)
-        return explained(known.values, self.predict(graph)[known.nodes])
+        true_numbers = known_numbers(self._graph_to_score(graph, y, "numbers"), y, least=2)
+        return explained(true_numbers.values, self.predict(graph)[true_numbers.nodes])
 
 
 def _without_layers(graph: MultilayerGraph, names: Collection[str]) -> MultilayerGraph:
     """The graph where some layers join no nodes, and the numbers that they were cut from say nothing."""
-    nobody = np.zeros(0, dtype=np.int64)
+    no_nodes = np.zeros(0, dtype=np.int64)
     layers = {
         name: layer
         if name not in names
-        else (MembershipLayer if layer.made_of == "groups" else EdgeLayer)(graph.num_nodes, nobody, nobody)
+        else (MembershipLayer if layer.made_of == "groups" else EdgeLayer)(graph.num_nodes, no_nodes, no_nodes)
         for name, layer in graph.layers.items()
     }
-    columns = [place for place, name in enumerate(graph.feature_names or ()) if name in names]
-    if not columns or graph.features is None:
+    feature_columns = [place for place, name in enumerate(graph.feature_names or ()) if name in names]
+    if not feature_columns or graph.features is None:
         return graph.replace(layers=layers)
     features = np.array(graph.features, dtype=np.float64)
-    features[:, columns] = np.nan_to_num(np.nanmean(features[:, columns], axis=0))
+    features[:, feature_columns] = np.nan_to_num(np.nanmean(features[:, feature_columns], axis=0))
     return graph.replace(layers=layers, features=features, feature_names=graph.feature_names)
 
 
 def predict_folds(known: KnownNumbers, fold: NDArray[np.int64], predicted: Callable[[KnownNumbers], Floats]) -> Floats:
     """What is predicted for each known number from those of the other folds; ``predicted`` answers for all nodes."""
-    unseen = np.empty(known.values.size)
-    for number in range(int(fold.max()) + 1):
-        held = fold == number
-        unseen[held] = predicted(known.part(~held))[known.nodes[held]]
-    return unseen
+    unseen_numbers = np.empty(known.values.size)
+    for fold_number in range(int(fold.max()) + 1):
+        is_held_out = fold == fold_number
+        unseen_numbers[is_held_out] = predicted(known.part(~is_held_out))[known.nodes[is_held_out]]
+    return unseen_numbers
 
 
 def explained(values: Floats, predicted: Floats) -> float:
@@ -144,8 +146,8 @@ def explained(values: Floats, predicted: Floats) -> float:
     >>> explained(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
     0.5
     """
-    spread = float(((values - values.mean()) ** 2).sum())
-    return 1 - float(((values - predicted) ** 2).sum()) / spread if spread > 0 else math.nan
+    total_squares = float(((values - values.mean()) ** 2).sum())
+    return 1 - float(((values - predicted) ** 2).sum()) / total_squares if total_squares > 0 else math.nan
 
 
 def known_numbers(graph: MultilayerGraph, y: Any = None, *, sample_weight: Any = None, least: int = 5) -> KnownNumbers:
@@ -153,27 +155,27 @@ def known_numbers(graph: MultilayerGraph, y: Any = None, *, sample_weight: Any =
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
     y = labels_within(graph, y, "train" if y is None and "train" in graph.masks else None)
-    aligned = graph.align(graph.labels if y is None else y, "label")
-    numbers: dict[int, float] = {}
-    for position, value in enumerate(aligned):
-        if value is None:
+    node_labels = graph.align(graph.labels if y is None else y, "label")
+    number_at: dict[int, float] = {}
+    for position, node_label in enumerate(node_labels):
+        if node_label is None:
             continue
         try:
-            number = float(value)
+            node_number = float(node_label)
         except (TypeError, ValueError):
-            raise DataError(f"the label {value!r} of {graph.nodes[position]!r} is not a number") from None
-        if math.isinf(number):
+            raise DataError(f"the label {node_label!r} of {graph.nodes[position]!r} is not a number") from None
+        if math.isinf(node_number):
             raise DataError(f"the label of {graph.nodes[position]!r} is infinite")
-        if abs(number) > MAX_FEATURE:
+        if abs(node_number) > MAX_FEATURE:
             raise DataError(
-                f"the label of {graph.nodes[position]!r} is {number:g}, beyond {MAX_FEATURE:g}; scale the numbers"
+                f"the label of {graph.nodes[position]!r} is {node_number:g}, beyond {MAX_FEATURE:g}; scale the numbers"
             )
-        if not math.isnan(number):
-            numbers[position] = number
-    known = KnownNumbers(np.array(list(numbers), dtype=np.int64), values=np.array(list(numbers.values())))
+        if not math.isnan(node_number):
+            number_at[position] = node_number
+    known_values = KnownNumbers(np.array(list(number_at), dtype=np.int64), values=np.array(list(number_at.values())))
     if sample_weight is not None:
-        weights = node_weights(graph, sample_weight)[known.nodes]
-        known = known.part(weights > 0).reweighted(weights[weights > 0])
-    if known.nodes.size < least:
-        raise DataError(f"{known.nodes.size} nodes have a known number; at least {least} are needed")
-    return known
+        label_weights = node_weights(graph, sample_weight)[known_values.nodes]
+        known_values = known_values.part(label_weights > 0).reweighted(label_weights[label_weights > 0])
+    if known_values.nodes.size < least:
+        raise DataError(f"{known_values.nodes.size} nodes have a known number; at least {least} are needed")
+    return known_values

@@ -117,35 +117,39 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
         if fold is None:
-            order = np.random.default_rng(seed).permutation(known.nodes.size)
-            fold = dealt_in_turn(order, self.folds)
-        unseen = np.stack(self._fit_ingredients(graph, known, fold, seed), axis=1)
-        unfinished = np.any(np.isnan(unseen), axis=0, keepdims=True)[0]
-        if unfinished.all():  # interrupted
-            unseen = np.where(np.isnan(unseen), np.average(known.values, weights=known.weights), unseen)
+            shuffled_labels = np.random.default_rng(seed).permutation(known.nodes.size)
+            fold = dealt_in_turn(shuffled_labels, self.folds)
+        unseen_numbers = np.stack(self._fit_ingredients(graph, known, fold, seed), axis=1)
+        is_unfinished = np.any(np.isnan(unseen_numbers), axis=0, keepdims=True)[0]
+        if is_unfinished.all():  # interrupted
+            unseen_numbers = np.where(
+                np.isnan(unseen_numbers), np.average(known.values, weights=known.weights), unseen_numbers
+            )
         else:
             self.models_ = {
                 name: model
-                for (name, model), left in zip(self.models_.items(), unfinished.tolist(), strict=True)
-                if not left
+                for (name, model), is_left_out in zip(self.models_.items(), is_unfinished.tolist(), strict=True)
+                if not is_left_out
             }
-            unseen = unseen[:, ~unfinished]
-        self._mix(unseen, known, fold)
-        predicted = np.stack([model.predict() for model in self.models_.values()], axis=1)
-        mixed: Floats = predicted @ self.ingredients_["weight"].to_numpy()
-        return mixed
+            unseen_numbers = unseen_numbers[:, ~is_unfinished]
+        self._mix(unseen_numbers, known, fold)
+        ingredient_numbers = np.stack([model.predict() for model in self.models_.values()], axis=1)
+        mixed_numbers: Floats = ingredient_numbers @ self.ingredients_["weight"].to_numpy()
+        return mixed_numbers
 
     def _mix(self, unseen: Floats, known: KnownNumbers, fold: NDArray[np.int64]) -> None:
         """Find the weights, from predictions for numbers that the ingredients have not seen."""
         self.known_, self.known_values_ = known.nodes, known.values
         self.unseen_ = np.empty(known.values.size)
-        doubt = np.empty(known.values.size)
-        for number in range(int(fold.max()) + 1):
-            held = fold == number
-            weights = mixture_weights(unseen[~held], known.values[~held], known.weights[~held])
-            self.unseen_[held] = unseen[held] @ weights
-            doubt[held] = disagreement(unseen[held], weights)
-        self._learn_error_scale(doubt, fold)
+        label_disagreement = np.empty(known.values.size)
+        for fold_number in range(int(fold.max()) + 1):
+            is_held_out = fold == fold_number
+            fold_weights = mixture_weights(
+                unseen[~is_held_out], known.values[~is_held_out], known.weights[~is_held_out]
+            )
+            self.unseen_[is_held_out] = unseen[is_held_out] @ fold_weights
+            label_disagreement[is_held_out] = disagreement(unseen[is_held_out], fold_weights)
+        self._learn_error_scale(label_disagreement, fold)
         self.ingredients_ = pd.DataFrame(
             {
                 "ingredient": list(self.models_),
@@ -156,44 +160,48 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
 
     def _learn_error_scale(self, doubt: Floats, fold: NDArray[np.int64]) -> None:
         """How large errors are to be expected, for each label without its fold and for nodes without one."""
-        columns = self._error_columns(self.unseen_, doubt)
-        errors = np.abs(self.known_values_ - self.unseen_)
-        self.error_scale_ = np.empty(errors.size)
-        for number in range(int(fold.max()) + 1):
-            held = fold == number
-            self.error_scale_[held] = columns[held] @ error_line(columns[~held], errors[~held])
-        self.error_line_ = error_line(columns, errors)
+        error_columns = self._error_columns(self.unseen_, doubt)
+        absolute_errors = np.abs(self.known_values_ - self.unseen_)
+        self.error_scale_ = np.empty(absolute_errors.size)
+        for fold_number in range(int(fold.max()) + 1):
+            is_held_out = fold == fold_number
+            self.error_scale_[is_held_out] = error_columns[is_held_out] @ error_line(
+                error_columns[~is_held_out], absolute_errors[~is_held_out]
+            )
+        self.error_line_ = error_line(error_columns, absolute_errors)
 
     def _error_columns(self, predicted: Floats, doubt: Floats) -> Floats:
         """What errors are expected from: nothing in particular, disagreement, and how large or small the number is."""
-        low, high = self.known_values_.min(), self.known_values_.max()
-        spread = max(float(self.known_values_.std()), np.finfo(float).tiny)
-        sizes = [doubt, np.maximum(predicted - low, 0), np.maximum(high - predicted, 0)]
-        return np.column_stack([np.ones(predicted.size), *(one / spread for one in sizes)])
+        lowest_number, highest_number = self.known_values_.min(), self.known_values_.max()
+        number_spread = max(float(self.known_values_.std()), np.finfo(float).tiny)
+        unscaled_columns = [doubt, np.maximum(predicted - lowest_number, 0), np.maximum(highest_number - predicted, 0)]
+        return np.column_stack(
+            [np.ones(predicted.size), *(unscaled_column / number_spread for unscaled_column in unscaled_columns)]
+        )
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
-        said, shares = self._said_and_shares(graph)
-        found: Floats = (said * shares).sum(axis=1)
-        return found
+        ingredient_numbers, ingredient_shares = self._said_and_shares(graph)
+        mixed_numbers: Floats = (ingredient_numbers * ingredient_shares).sum(axis=1)
+        return mixed_numbers
 
     def _said_and_shares(self, graph: MultilayerGraph) -> tuple[Floats, Floats]:
         """What each ingredient says about the nodes of another graph, and its share in the mixture there."""
         models = self.models_.values()
-        said = np.stack([model.predict(graph) for model in models], axis=1)
+        ingredient_numbers = np.stack([model.predict(graph) for model in models], axis=1)
         # who knows nothing of a node leaves its weight to the others
-        informed = np.stack([model._informed(graph) for model in models], axis=1)
-        weights = self.ingredients_["weight"].to_numpy() * informed
-        total = weights.sum(axis=1, keepdims=True)
-        even = np.full_like(weights, 1 / weights.shape[1])
-        return said, np.divide(weights, total, out=even, where=total > 0)
+        is_informed = np.stack([model._informed(graph) for model in models], axis=1)
+        node_weights = self.ingredients_["weight"].to_numpy() * is_informed
+        weight_sums = node_weights.sum(axis=1, keepdims=True)
+        even_shares = np.full_like(node_weights, 1 / node_weights.shape[1])
+        return ingredient_numbers, np.divide(node_weights, weight_sums, out=even_shares, where=weight_sums > 0)
 
     @property
     def out_of_fold_(self) -> Floats:
         """For labelled nodes what is predicted without their number; NaN for others."""
         self.check_fitted()
-        found = np.full(len(self.nodes_), np.nan)
-        found[self.known_] = self.unseen_
-        return found
+        node_numbers = np.full(len(self.nodes_), np.nan)
+        node_numbers[self.known_] = self.unseen_
+        return node_numbers
 
     @property
     def r2_(self) -> float:
@@ -223,24 +231,29 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         of it.
         """
         self.check_fitted()
-        values = self.predict(graph)
+        predicted_numbers = self.predict(graph)
         if not hasattr(self, "error_line_"):
-            return np.full(values.size, self.half_width(coverage))
+            return np.full(predicted_numbers.size, self.half_width(coverage))
         if graph is None or self.fitted_on(graph):
-            said = np.stack([model.predict() for model in self.models_.values()], axis=1)
-            doubt = disagreement(said, self.ingredients_["weight"].to_numpy())
+            ingredient_numbers = np.stack([model.predict() for model in self.models_.values()], axis=1)
+            node_disagreement = disagreement(ingredient_numbers, self.ingredients_["weight"].to_numpy())
         else:
-            order = self._ordered(graph)
-            doubt = order.to_given(disagreement(*self._said_and_shares(order.graph)))
-        errors = np.abs(self.known_values_ - self.unseen_)
-        relative = np.divide(
-            errors, self.error_scale_, out=np.where(errors > 0, np.inf, 0.0), where=self.error_scale_ > 0
+            name_order = self._ordered(graph)
+            node_disagreement = name_order.to_given(disagreement(*self._said_and_shares(name_order.graph)))
+        absolute_errors = np.abs(self.known_values_ - self.unseen_)
+        relative_errors = np.divide(
+            absolute_errors,
+            self.error_scale_,
+            out=np.where(absolute_errors > 0, np.inf, 0.0),
+            where=self.error_scale_ > 0,
         )
-        factor = conformal_quantile(relative, coverage)
-        if not math.isfinite(factor):
-            return np.full(values.size, self.half_width(coverage))
-        found: Floats = factor * (self._error_columns(values, doubt) @ self.error_line_)
-        return found
+        coverage_factor = conformal_quantile(relative_errors, coverage)
+        if not math.isfinite(coverage_factor):
+            return np.full(predicted_numbers.size, self.half_width(coverage))
+        widths: Floats = coverage_factor * (
+            self._error_columns(predicted_numbers, node_disagreement) @ self.error_line_
+        )
+        return widths
 
     def predict_interval(self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None) -> Floats:
         """Lowest and highest number to expect, shape (nodes, 2): the prediction less and plus :meth:`half_widths`.
@@ -252,9 +265,9 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         graph : MultilayerGraph, optional
             A graph other than the fitted one. For its nodes this holds as far as they are like the labelled ones.
         """
-        half, values = self.half_widths(coverage, graph=graph), self.predict(graph)
-        bounds: Floats = np.column_stack([values - half, values + half])
-        return bounds
+        half_widths, predicted_numbers = self.half_widths(coverage, graph=graph), self.predict(graph)
+        interval_bounds: Floats = np.column_stack([predicted_numbers - half_widths, predicted_numbers + half_widths])
+        return interval_bounds
 
     def predictions_frame(self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9) -> pd.DataFrame:
         """The predictions as a table with a row per node.
@@ -280,13 +293,16 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         >>> list(model.predictions_frame().columns)
         ['known', 'predicted', 'low', 'high']
         """
-        bounds = self.predict_interval(coverage, graph=graph)
-        nodes = self.nodes_ if graph is None else graph.nodes
-        known = np.full(len(nodes), np.nan)
+        interval_bounds = self.predict_interval(coverage, graph=graph)
+        node_names = self.nodes_ if graph is None else graph.nodes
+        known_numbers = np.full(len(node_names), np.nan)
         if graph is None or graph is vars(self).get("graph_"):
-            known[self.known_] = self.known_values_
-        columns = {"known": known, "predicted": self.predict(graph)}
-        return pd.DataFrame(columns | {"low": bounds[:, 0], "high": bounds[:, 1]}, index=nodes.rename("node"))
+            known_numbers[self.known_] = self.known_values_
+        table_columns = {"known": known_numbers, "predicted": self.predict(graph)}
+        return pd.DataFrame(
+            table_columns | {"low": interval_bounds[:, 0], "high": interval_bounds[:, 1]},
+            index=node_names.rename("node"),
+        )
 
     def plot_predictions(self, y: Any = None, *, coverage: float = 0.9, ax: Any = None) -> Any:
         """Draw predicted against true numbers, with the interval in which ``coverage`` of them should lie.
@@ -341,13 +357,14 @@ class GrammeRegressor(ShownMixin, MixtureEstimator, NodeRegressor):
         )
 
     def _notebook_table(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align:left">{escape(name)}</td><td>{weight:.1%}</td><td>{error:.4g}</td></tr>'
-            for name, weight, error in zip(*self.ingredients_.to_dict("list").values(), strict=True)
+        table_rows = "".join(
+            f'<tr><td style="text-align:left">{escape(ingredient_name)}</td>'
+            f"<td>{weight:.1%}</td><td>{error:.4g}</td></tr>"
+            for ingredient_name, weight, error in zip(*self.ingredients_.to_dict("list").values(), strict=True)
         )
         return (
             "<table><thead><tr><th>ingredient</th><th>weight</th><th>error alone</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
+            f"<tbody>{table_rows}</tbody></table>"
         )
 
 
@@ -357,9 +374,9 @@ def disagreement(said: Floats, shares: Floats) -> Floats:
     >>> disagreement(np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 0.5]))
     array([0., 1.])
     """
-    mean = (said * shares).sum(axis=1, keepdims=True)
-    found: Floats = np.sqrt(((said - mean) ** 2 * shares).sum(axis=1))
-    return found
+    mean_numbers = (said * shares).sum(axis=1, keepdims=True)
+    deviations: Floats = np.sqrt(((said - mean_numbers) ** 2 * shares).sum(axis=1))
+    return deviations
 
 
 def error_line(columns: Floats, errors: Floats) -> Floats:
@@ -370,12 +387,12 @@ def error_line(columns: Floats, errors: Floats) -> Floats:
     >>> error_line(np.column_stack([np.ones(500), np.arange(500) % 5]), np.arange(500) % 5 * 2.0).round(1)
     array([0.4, 1.8])
     """
-    found, _ = nnls(columns, errors)
-    same = np.zeros(columns.shape[1])
-    same[0] = errors.mean()
-    alike = 50.0  # labels' worth of belief that errors are equally large everywhere
-    kept: Floats = (errors.size * found + alike * same) / (errors.size + alike)
-    return kept
+    least_squares, _ = nnls(columns, errors)
+    constant_line = np.zeros(columns.shape[1])
+    constant_line[0] = errors.mean()
+    prior_labels = 50.0  # labels' worth of belief that errors are equally large everywhere
+    shrunk_line: Floats = (errors.size * least_squares + prior_labels * constant_line) / (errors.size + prior_labels)
+    return shrunk_line
 
 
 def conformal_quantile(errors: Floats, coverage: float) -> float:
@@ -386,8 +403,8 @@ def conformal_quantile(errors: Floats, coverage: float) -> float:
     """
     if not 0 < coverage < 1:
         raise DataError(f"coverage must be between 0 and 1, not {coverage!r}")
-    place = math.ceil(coverage * (errors.size + 1))
-    return float(np.sort(errors)[place - 1]) if place <= errors.size else math.inf
+    error_rank = math.ceil(coverage * (errors.size + 1))
+    return float(np.sort(errors)[error_rank - 1]) if error_rank <= errors.size else math.inf
 
 
 def mixture_weights(unseen: Floats, values: Floats, weights: Floats) -> Floats:
@@ -396,9 +413,9 @@ def mixture_weights(unseen: Floats, values: Floats, weights: Floats) -> Floats:
     >>> mixture_weights(np.array([[1.0, 0], [2, 0], [3, 0]]), np.array([1.0, 2, 3]), np.ones(3)).round(2)
     array([1., 0.])
     """
-    scale = max(float(values.std()), 1e-12) * math.sqrt(values.size) / np.sqrt(weights)
-    strict = 1e3  # how strictly the shares must sum to 1 already in the least squares
-    rows = np.vstack([unseen / scale[:, None], np.full((1, unseen.shape[1]), strict)])
-    found, _ = nnls(rows, np.append(values / scale, strict))
-    shares: Floats = found / found.sum()
-    return shares
+    row_scale = max(float(values.std()), 1e-12) * math.sqrt(values.size) / np.sqrt(weights)
+    sum_weight = 1e3  # how strictly the shares must sum to 1 already in the least squares
+    scaled_rows = np.vstack([unseen / row_scale[:, None], np.full((1, unseen.shape[1]), sum_weight)])
+    least_squares, _ = nnls(scaled_rows, np.append(values / row_scale, sum_weight))
+    ingredient_shares: Floats = least_squares / least_squares.sum()
+    return ingredient_shares

@@ -46,33 +46,33 @@ class TriedRegressor(NodeRegressor):
     def _fit(
         self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
-        table = self._table(graph, known)
+        learning_table = self._table(graph, known)
 
         def predicted(seen: KnownNumbers) -> Floats:
-            return self._solved(table, seen, self._chosen(table, seen))[0]
+            return self._solved(learning_table, seen, self._chosen(learning_table, seen))[0]
 
         if fold is not None:
             self.unseen_ = predict_folds(known, fold, predicted)
-        numbers, attributes = self._solved(table, known, self._chosen(table, known))
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        return numbers
+        node_numbers, attributes = self._solved(learning_table, known, self._chosen(learning_table, known))
+        for attribute_name, value in attributes.items():
+            setattr(self, attribute_name, value)
+        return node_numbers
 
     def _chosen(self, table: Any, known: KnownNumbers) -> float:
         """The setting with the least squared error on numbers it has not seen, by inner folds in the order of nodes."""
-        settings = self._settings()
-        if known.nodes.size < 4 or len(settings) == 1:  # too few to choose by
-            return settings[0]
-        fold = np.arange(known.nodes.size) % min(5, known.nodes.size)
-        errors = []
-        for setting in settings:
+        tried_settings = self._settings()
+        if known.nodes.size < 4 or len(tried_settings) == 1:  # too few to choose by
+            return tried_settings[0]
+        inner_fold = np.arange(known.nodes.size) % min(5, known.nodes.size)
+        squared_errors = []
+        for setting in tried_settings:
 
             def predicted(seen: KnownNumbers, setting: float = setting) -> Floats:
                 return self._solved(table, seen, setting)[0]
 
-            missed = predict_folds(known, fold, predicted) - known.values
-            errors.append(float(known.weights @ missed**2))
-        return settings[int(np.argmin(errors))]
+            unseen_errors = predict_folds(known, inner_fold, predicted) - known.values
+            squared_errors.append(float(known.weights @ unseen_errors**2))
+        return tried_settings[int(np.argmin(squared_errors))]
 
 
 # Ridge regressions: on a column per group, neighbour and feature, and on where walks over all
@@ -111,8 +111,8 @@ class RidgeOnTable(TriedRegressor):
         return ridge.predict(table), attributes
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
-        found: Floats = self._columns_of(graph) @ self.coefficients_ + self.intercept_
-        return found
+        node_numbers: Floats = self._columns_of(graph) @ self.coefficients_ + self.intercept_
+        return node_numbers
 
     @abstractmethod
     def _columns_of(self, graph: MultilayerGraph) -> Any:
@@ -148,40 +148,42 @@ class GroupsRidge(RidgeOnTable):
 
     def columns_in_words(self) -> str:
         """What the columns stand for, for a sentence."""
-        kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
-        return kinds_in_words(kinds) or "the mean alone"
+        column_kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
+        return kinds_in_words(column_kinds) or "the mean alone"
 
     def _settings(self) -> tuple[float, ...]:
-        tried = super()._settings()
+        tried_penalties = super()._settings()
         # a few columns that say much need little restraint
-        return (*tried, 1.0, 0.1) if self._named and self.penalty is None else tried
+        return (*tried_penalties, 1.0, 0.1) if self._named and self.penalty is None else tried_penalties
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [LayerColumns.seen(name, layer, graph, known.nodes) for name, layer in graph.layers.items()]
         # a number is a column itself; the groups it was cut into cost more in a line than they tell
         self._named = set(graph.feature_names or ())
         self.columns_ = [
-            replace(one, names=one.names[:0]) if one.kind == "groups" and one.layer in self._named else one
-            for one in self.columns_
+            replace(layer_columns, names=layer_columns.names[:0])
+            if layer_columns.kind == "groups" and layer_columns.layer in self._named
+            else layer_columns
+            for layer_columns in self.columns_
         ]
-        features = numbers_of(graph)
-        spread = features.std(axis=0)
-        self.feature_center_ = features.mean(axis=0)
-        self.feature_scale_ = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1), 0.0)
+        node_features = numbers_of(graph)
+        feature_spread = node_features.std(axis=0)
+        self.feature_center_ = node_features.mean(axis=0)
+        self.feature_scale_ = np.where(feature_spread > 0, 1 / np.where(feature_spread > 0, feature_spread, 1), 0.0)
         return self._columns_of(graph)
 
     def _columns_of(self, graph: MultilayerGraph) -> sp.csr_array:
-        features = numbers_of(graph)
-        if features.shape[1] != self.feature_scale_.size:
+        node_features = numbers_of(graph)
+        if node_features.shape[1] != self.feature_scale_.size:
             raise DataError(
-                f"the model needs {self.feature_scale_.size} features per node; the graph has {features.shape[1]}"
+                f"the model needs {self.feature_scale_.size} features per node; the graph has {node_features.shape[1]}"
             )
-        scaled = sp.csr_array((features - self.feature_center_) * self.feature_scale_)
-        parts = [*(one.matrix(graph) for one in self.columns_), scaled]
-        return sp.csr_array(sp.hstack(parts, format="csr"))
+        scaled_features = sp.csr_array((node_features - self.feature_center_) * self.feature_scale_)
+        table_blocks = [*(layer_columns.matrix(graph) for layer_columns in self.columns_), scaled_features]
+        return sp.csr_array(sp.hstack(table_blocks, format="csr"))
 
     def _check_loaded(self) -> None:
-        self._check_columns(sum(len(one.names) for one in self.columns_) + self.feature_scale_.size)
+        self._check_columns(sum(len(layer_columns.names) for layer_columns in self.columns_) + self.feature_scale_.size)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -207,10 +209,10 @@ class WalksRidge(RidgeOnTable):
         return self._columns_of(graph)
 
     def _columns_of(self, graph: MultilayerGraph) -> Floats:
-        rows = self.profile_.table(self.profile_.placed(graph)).astype(np.float64)
+        profile_rows = self.profile_.table(self.profile_.placed(graph)).astype(np.float64)
         # rows have length 1 whatever the number of nodes; penalties are for columns of about that size
-        scaled: Floats = rows * np.sqrt(len(self.nodes_))
-        return scaled
+        scaled_rows: Floats = profile_rows * np.sqrt(len(self.nodes_))
+        return scaled_rows
 
     def _check_loaded(self) -> None:
         self._check_columns(self.profile_.values.size * len(WALK_STEPS))
@@ -259,17 +261,17 @@ class NumberPropagation(TriedRegressor):
         return walk_of(graph)
 
     def _solved(self, table: Walk, known: KnownNumbers, setting: float) -> tuple[Floats, dict[str, Any]]:
-        mean = float(np.average(known.values, weights=known.weights))
-        reached = self._reached(table, known, mean, setting)
-        labels = float(reached[:, 1].mean())
+        mean_number = float(np.average(known.values, weights=known.weights))
+        reached_sums = self._reached(table, known, mean_number, setting)
+        mean_labels = float(reached_sums[:, 1].mean())
         attributes = {
             "alpha_": setting,
-            "heard_": labels,
+            "heard_": mean_labels,
             "known_": self.nodes_.get_indexer(self._fitted_order().graph.nodes[known.nodes]),
             "known_values_": known.values.copy(),
             "known_weights_": known.weights.copy(),
         }
-        return _drawn_to_mean(mean, reached, labels), attributes
+        return _drawn_to_mean(mean_number, reached_sums, mean_labels), attributes
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         return _drawn_to_mean(self._mean, self._reached_by_name(graph), self.heard_)
@@ -279,17 +281,19 @@ class NumberPropagation(TriedRegressor):
         return float(np.average(self.known_values_, weights=self.known_weights_))
 
     def _informed(self, graph: MultilayerGraph) -> NDArray[np.bool_]:
-        reached: NDArray[np.bool_] = self._reached_by_name(graph)[:, 1] > 0
-        return reached
+        is_reached: NDArray[np.bool_] = self._reached_by_name(graph)[:, 1] > 0
+        return is_reached
 
     def _reached_by_name(self, graph: MultilayerGraph) -> Floats:
         """What reaches each node of another graph from nodes whose names are known."""
-        places = graph.nodes.get_indexer(self.nodes_[self.known_])
-        here = places >= 0
-        if not here.any():
+        known_positions = graph.nodes.get_indexer(self.nodes_[self.known_])
+        is_here = known_positions >= 0
+        if not is_here.any():
             return np.zeros((graph.num_nodes, 2))
-        known = KnownNumbers(places[here], self.known_values_[here], weights=self.known_weights_[here])
-        return self._reached(walk_of(graph), known, self._mean, self.alpha_)
+        known_here = KnownNumbers(
+            known_positions[is_here], self.known_values_[is_here], weights=self.known_weights_[is_here]
+        )
+        return self._reached(walk_of(graph), known_here, self._mean, self.alpha_)
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "known_weights_"):
@@ -297,18 +301,20 @@ class NumberPropagation(TriedRegressor):
 
     def _reached(self, walk: Walk, known: KnownNumbers, mean: float, alpha: float) -> Floats:
         """What reaches each node, (nodes, 2): differences from the mean, and labels."""
-        start = np.column_stack([known.values - mean, np.ones(known.values.size)]) * known.weights[:, None]
-        weights = np.full((len(self.layers_), 2), 1 / len(self.layers_))
-        rows = np.arange(walk.nodes)
-        reached = propagate(walk, known.nodes, start, weights, [alpha], rows, tolerance=1e-5, most=200)
-        sums: Floats = reached.values[0]
-        return sums
+        start_values = np.column_stack([known.values - mean, np.ones(known.values.size)]) * known.weights[:, None]
+        layer_weights = np.full((len(self.layers_), 2), 1 / len(self.layers_))
+        all_nodes = np.arange(walk.nodes)
+        propagated = propagate(
+            walk, known.nodes, start_values, layer_weights, [alpha], all_nodes, tolerance=1e-5, most=200
+        )
+        reached_sums: Floats = propagated.values[0]
+        return reached_sums
 
 
 def _drawn_to_mean(mean: float, sums: Floats, labels: float) -> Floats:
     """The mean of what reaches a node, where half of what reaches a node on average stands for the mean."""
-    numbers: Floats = mean + sums[:, 0] / (sums[:, 1] + 0.5 * max(labels, 1e-12))
-    return numbers
+    node_numbers: Floats = mean + sums[:, 0] / (sums[:, 1] + 0.5 * max(labels, 1e-12))
+    return node_numbers
 
 
 INGREDIENTS: dict[str, Ingredient] = {
