@@ -139,65 +139,45 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         is_predicted = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
         # the only label of a class cannot be predicted from the others, which speaks against nobody
         is_tested = is_predicted & (self.class_counts_[known.codes] > 1)
-        tested_codes = known.codes[is_tested]
+        tested_codes, tested_weights = known.codes[is_tested], known.weights[is_tested]
         tested_rows = np.arange(tested_codes.size)
-        softened_parts = [
-            mixed_with_prior(unseen_probabilities[is_tested], class_shares) for unseen_probabilities in unseen
-        ]
-        own_probabilities = np.stack(
-            [unseen_probabilities[tested_rows, tested_codes] for unseen_probabilities in softened_parts], axis=1
-        )
+        softened_parts = [mixed_with_prior(part, class_shares) for part in unseen]
+        tested_parts = [part[is_tested] for part in softened_parts]
+        own_probabilities = np.stack([part[tested_rows, tested_codes] for part in tested_parts], axis=1)
         pseudo_labels = [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
-        tested_weights = known.part(is_tested).weights
         ingredient_weights = mixture_weights(own_probabilities, pseudo_labels, label_weights=tested_weights)
-        predicted_parts = [
-            mixed_with_prior(unseen_probabilities[is_predicted], class_shares) for unseen_probabilities in unseen
-        ]
+        predicted = known.part(is_predicted)
+        predicted_parts = [part[is_predicted] for part in softened_parts]
         mixed_probabilities = cross_fitted(
             predicted_parts,
-            known.codes[is_predicted],
+            predicted.codes,
             fold[is_predicted],
             is_tested[is_predicted],
             pseudo_labels,
-            known.weights[is_predicted],
+            predicted.weights,
         )
-        num_folds = int(fold.max()) + 1
-        self.keep_out_of_fold(
-            OutOfFold(known.nodes[is_predicted], known.codes[is_predicted], mixed_probabilities, num_folds)
-        )
-        self.exponent_ = calibrating_exponent(pooled(softened_parts, ingredient_weights), tested_codes, tested_weights)
-        accuracies = [
-            float((unseen_probabilities.argmax(1) == tested_codes).mean()) if tested_codes.size else np.nan
-            for unseen_probabilities in softened_parts
-        ]
-        log_losses = [float(-np.log(column).mean()) if tested_codes.size else np.nan for column in own_probabilities.T]
-        table_columns = {"ingredient": list(self.models_), "weight": ingredient_weights}
-        self.ingredients_ = pd.DataFrame(table_columns | {"accuracy": accuracies, "log_loss": log_losses})
+        self.keep_out_of_fold(OutOfFold(predicted.nodes, predicted.codes, mixed_probabilities, int(fold.max()) + 1))
+        self.exponent_ = calibrating_exponent(pooled(tested_parts, ingredient_weights), tested_codes, tested_weights)
+        table_columns = {"ingredient": list(self.models_), "weight": ingredient_weights, "accuracy": np.nan}
+        self.ingredients_ = pd.DataFrame(table_columns | {"log_loss": np.nan})
+        if tested_codes.size:
+            self.ingredients_["accuracy"] = [float((part.argmax(1) == tested_codes).mean()) for part in tested_parts]
+            self.ingredients_["log_loss"] = -np.log(own_probabilities).mean(axis=0)
 
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
-        ingredient_probabilities = [
-            model.probabilities_ if fitted else model.predict_proba(graph) for model in self.models_.values()
-        ]
-        mixed_probabilities, class_shares = (
-            np.empty(ingredient_probabilities[0].shape, dtype=np.float32),
-            class_prior(self.class_counts_),
-        )
-        for first_node in range(
-            0, len(mixed_probabilities), 1 << 14
-        ):  # in double precision all nodes would need as much as the models
-            node_slice = slice(first_node, first_node + (1 << 14))
-            mixed_probabilities[node_slice] = self._pooled(
-                [part[node_slice] for part in ingredient_probabilities], class_shares
-            )
+        parts = [model.probabilities_ if fitted else model.predict_proba(graph) for model in self.models_.values()]
+        mixed_probabilities = np.empty(parts[0].shape, dtype=np.float32)
+        class_shares, chunk_nodes = class_prior(self.class_counts_), 1 << 14
+        # in double precision all nodes at once would need as much as the models
+        for first_node in range(0, len(mixed_probabilities), chunk_nodes):
+            chunk = slice(first_node, first_node + chunk_nodes)
+            mixed_probabilities[chunk] = self._pooled([part[chunk] for part in parts], class_shares)
         return mixed_probabilities
 
     def _pooled(self, parts: Sequence[NDArray[np.floating[Any]]], prior: Floats) -> Floats:
         """The probabilities of the ingredients pooled with the weights of the fit, and calibrated."""
-        pooled_probabilities = pooled(
-            [mixed_with_prior(class_probabilities, prior) for class_probabilities in parts],
-            self.ingredients_["weight"].to_numpy(),
-        )
-        return sharpened(pooled_probabilities, self.exponent_)
+        softened_parts = [mixed_with_prior(part, prior) for part in parts]
+        return sharpened(pooled(softened_parts, self.ingredients_["weight"].to_numpy()), self.exponent_)
 
     def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
         """The mixture of copies of the ingredients, each for the half of the labels that it has not seen.
@@ -227,11 +207,8 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
         for model, ingredient_weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
             class_probabilities = model.probabilities_ if nodes is None else model.probabilities_[nodes]
             log_probabilities = np.log(mixed_with_prior(class_probabilities, class_shares))
-            evidence_blocks.append(
-                self.exponent_
-                * float(ingredient_weight)
-                * (log_probabilities - log_probabilities.mean(axis=1, keepdims=True))
-            )
+            log_probabilities -= log_probabilities.mean(axis=1, keepdims=True)
+            evidence_blocks.append(self.exponent_ * float(ingredient_weight) * log_probabilities)
         return np.concatenate(evidence_blocks, axis=1)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
