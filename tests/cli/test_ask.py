@@ -32,6 +32,7 @@ def test_ask_fill_in_ask_again_and_fit(club, tmp_path, capsys):
     table["label"] = truth[table["node"]].to_numpy()
     assert table["label"].nunique() == 3
     table.loc[5, "label"] = None  # one who did not answer
+    table["why"] = ["at the centre of 9 other nodes", "at the centre of 8 other nodes"] * 3  # no layer of two groups
     table.to_csv(tmp_path / "filled.csv", index=False)
 
     words = ("--labels", tmp_path / "filled.csv", "--json", "--out", tmp_path / "again")
@@ -44,6 +45,7 @@ def test_ask_fill_in_ask_again_and_fit(club, tmp_path, capsys):
     assert run("fit", club, "--labels", tmp_path / "filled.csv", *words) == 0
     predicted = pd.read_csv(tmp_path / "result" / "predictions.csv").set_index("node")["predicted"]
     assert (predicted == truth[predicted.index]).mean() > 0.7
+    assert "why" not in pd.read_csv(tmp_path / "result" / "layers.csv")["layer"].tolist()
 
 
 def test_a_list_of_nodes_that_can_be_asked(club, tmp_path, capsys):

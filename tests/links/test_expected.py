@@ -80,7 +80,7 @@ def test_without_candidates_nothing_is_expected():
 
 def test_counts_in_words():
     assert str(ExpectedLinks(0.02, 0, 0, 5)) == "of these 5 pairs expect about none (0) to be links"
-    assert str(ExpectedLinks(0.3, 0, 1, 1)) == "this pair is a link with a probability of about 30%"
+    assert str(ExpectedLinks(0.3, 0, 1, 1)) == "this pair is a link with a probability of about 30 %"
     assert expected_in_all([ExpectedLinks(3.0, 3, 3, 3)] * 2).high == 6
 
 
@@ -126,7 +126,7 @@ def test_the_share_that_is_missing_is_the_users_to_say(hidden_graph):
     graph, _ = hidden_graph
     few, many = (GrammeLinks(random_state=0, missing_share=share).fit(graph, layers=["talk"]) for share in (0.05, 0.3))
     assert few.expected("talk", 200).count < 0.4 * many.expected("talk", 200).count
-    assert "5% of a layer's links" in few.explanation_
+    assert "5 % of a layer's links" in few.explanation_
     with pytest.raises(DataError, match="missing_share"):
         GrammeLinks(missing_share=1.0).fit(graph)
 

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from gramme._progress import part
 from gramme._text import escape
+from gramme._text import share as percent
 
 from .console import loading
 from .options import AsJson, Data, Layers, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
@@ -112,7 +113,7 @@ def _shown(chosen: pd.DataFrame, curve: pd.DataFrame | None) -> list[Any]:
         shown.append(f"and {len(chosen) - SHOWN_NODES:,} more")
     if curve is not None:
         told = ", ".join(
-            f"{row['accuracy']:.0%} ({row['low']:.0%} to {row['high']:.0%}) "
+            f"{percent(row['accuracy'])} ({percent(row['low'])} to {percent(row['high'])}) "
             + (f"with {row['more']} more" if row["more"] else "now")
             for row in curve.to_dict(orient="records")
         )

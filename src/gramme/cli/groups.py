@@ -9,6 +9,7 @@ from rich.table import Table
 
 from gramme._progress import part
 from gramme._text import escape
+from gramme._text import share as percent
 
 from .console import loading
 from .options import AsJson, Data, Layers, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
@@ -98,13 +99,13 @@ def _shown(found: Groups) -> list[Any]:
         table.add_column(column, justify="right")
     table.add_column("more frequent than elsewhere", overflow="fold")
     for group, row in summary.head(SHOWN_GROUPS).iterrows():
-        stability = "" if row["stability"] != row["stability"] else f"{row['stability']:.0%}"
+        stability = "" if row["stability"] != row["stability"] else percent(row["stability"])
         table.add_row(str(group), f"{row['nodes']:,}", stability, escape(str(row["more_frequent"])))
     shown: list[Any] = [found.verdict, table]
     if len(summary) > SHOWN_GROUPS:
         shown.append(f"and {len(summary) - SHOWN_GROUPS:,} more")
     first = found.layer_part_.sort_values(ascending=False).head(5)
-    shown.append(f"supported by the layers: {', '.join(f'{name} {share:.0%}' for name, share in first.items())}")
+    shown.append(f"supported by the layers: {', '.join(f'{name} {percent(share)}' for name, share in first.items())}")
     if found.overlap_:
         shown.append(f"agreement with the labels: {found.overlap_['adjusted_rand']:.2f} (adjusted Rand)")
     return shown

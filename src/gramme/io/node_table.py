@@ -287,7 +287,9 @@ def _chosen(table: AttributeTable, taken: Collection[str], options: ReadOptions)
             asked[name] = role
     if asked or any(one is not None for one in (options.columns, options.features, options.layers_from)):
         return asked
-    return {name: None for name in table.header if name not in taken}
+    reasons = {"why", "stands_for"}  # what gramme ask says of those it chose is no attribute of theirs
+    skipped = reasons if reasons <= set(table.header) else ()
+    return {name: None for name in table.header if name not in taken and name not in skipped}
 
 
 def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from gramme._progress import advance, part
 from gramme._runtime import one_thread_below
+from gramme._text import share
 from gramme._types import Floats
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
@@ -204,7 +205,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         examples_by_layer = {name: examples_by_layer[name] for name in learned_layers}
         self.ingredients_ = ingredient_table(examples_by_layer, self.mixtures_)
         assumption_sentence = (
-            f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
+            f"Probabilities hold if {share(self.missing_share)} of a layer's links are missing in the data."
         )
         further_sentences = [assumption_sentence, *easily_told(graph, learned_layers, groups_asked)]
         further_sentences += evidence_only(graph, learned_layers) if layers is None else []

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
+from gramme._text import share
 from gramme._types import Floats
 
 from .mixture import CandidateList, LayerExamples, LayerMixture, log_odds_of
@@ -62,7 +63,7 @@ class ExpectedLinks(NamedTuple):
         of these 100 pairs expect about 46 (38 to 55) to be links
         """
         if self.shown == 1:
-            return f"this pair is a link with a probability of about {self.count:.0%}"
+            return f"this pair is a link with a probability of about {share(self.count)}"
         count_text = f"{self.count:.0f}" if self.count >= 1 or self.high > 1 else "none"
         interval_text = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
         return f"of these {self.shown:,} pairs expect about {count_text} ({interval_text}) to be links"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
+from gramme._text import share
 from gramme._types import Floats, Ints
 from gramme.ops.leiden import leiden
 
@@ -238,7 +239,7 @@ def explanation(
     family_names = [str(family_name) for family_name in leading_families.index[:3] if leading_families[family_name] > 0]
     first_sentence = (
         f"On pairs set aside, a linked one gets a higher probability than an unlinked one "
-        f"{scores['roc_auc'].mean():.1%} of the time."
+        f"{share(scores['roc_auc'].mean(), 1)} of the time."
     )
     if (num_pairs := int(scores["pairs"].sum())) < FEW_PAIRS:
         first_sentence += f" With {num_pairs} pairs that says little."
@@ -251,11 +252,11 @@ def percent(probability: float) -> str:
     """A probability for a reader; none is called certain or impossible.
 
     >>> percent(0.875), percent(0.99987), percent(0.00002)
-    ('87.5%', '>99.9%', '<0.1%')
+    ('87.5 %', '>99.9 %', '<0.1 %')
     """
     if probability < 0.0005:
-        return "<0.1%"
-    return ">99.9%" if probability >= 0.9995 else f"{probability:.1%}"
+        return "<0.1 %"
+    return ">99.9 %" if probability >= 0.9995 else share(probability, 1)
 
 
 def roc_auc(linked: NDArray[np.bool_], scores: Floats) -> float:

@@ -238,7 +238,7 @@ def _environment(rows: bool) -> jinja2.Environment:
         "class_text": class_text,
         "things": word,
         "class_name": lambda value, longest=40: name(class_text(value), longest),
-        "percent": lambda value: percent(value).replace("%", " %"),
+        "percent": percent,
         "capital": lambda value: value[:1].upper() + value[1:],
         "across": lambda value: f"{100 * min(max(value, 0.0), 1.0):.2f}%",
     }
