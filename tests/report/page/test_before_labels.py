@@ -31,7 +31,7 @@ def test_the_page_of_groups_names_groups_layers_and_trust():
         "Which layers support them",
         "These layers say next to nothing about the groups: <bdi>noise 2</bdi>",
         "the groups agree to 1.00 (adjusted Rand index",
-        "gramme ask club --count 20 --out ask",
+        "gramme ask club --count 6 --out ask",
     ):
         assert words in page
 
