@@ -90,38 +90,37 @@ def groups(
     [0, 0, 0, 1, 1, 1]
     """
     _check_settings(graph, count, resolution, coupling, repeats, engine)
-    joined_graph = check_has_ties(graph, "finding groups")
-    name_order = in_name_order(joined_graph)
+    full_graph = check_has_ties(graph, "finding groups")
+    name_order = in_name_order(full_graph)
     layer_names = list(name_order.graph.layers)
     random_numbers = np.random.default_rng(random_state)
     layer_ties = ties_of(name_order.graph, random_numbers)
     tied_layers = TiedLayers.of(layer_ties)
-    weight_of_layer = chosen_weights(tied_layers, layer_weights, layer_names, random_numbers)
+    used_weights = chosen_weights(tied_layers, layer_weights, layer_names, random_numbers)
     if resolution is None and count is None:
-        resolution = _chosen_resolution(tied_layers, weight_of_layer, random_numbers)
+        resolution = _chosen_resolution(tied_layers, used_weights, random_numbers)
     resolution = 1.0 if resolution is None else resolution
     find_partition = _partition_finder(count, resolution, engine)
 
     if repeats is None:
         repeats = 8 if tied_layers.is_large else 20  # in a large graph each takes a second or more
-    by_seed, resampled = repeated(layer_ties, tied_layers, weight_of_layer, find_partition, repeats, random_numbers)
-    group_of_node = max(by_seed, key=lambda found: tied_layers.quality(found, weight_of_layer, resolution))
-    quality = tied_layers.quality(group_of_node, weight_of_layer)
+    by_seed, resampled = repeated(layer_ties, tied_layers, used_weights, find_partition, repeats, random_numbers)
+    node_groups = max(by_seed, key=lambda found: tied_layers.quality(found, used_weights, resolution))
+    quality = tied_layers.quality(node_groups, used_weights)
     best_quality = max(
-        quality,
-        tied_layers.quality(tied_layers.partition(weight_of_layer, random_numbers, tries=TRIES), weight_of_layer),
+        quality, tied_layers.quality(tied_layers.partition(used_weights, random_numbers, tries=TRIES), used_weights)
     )
-    chance_quality = chance_qualities(layer_ties, weight_of_layer, random_numbers)
+    chance_quality = chance_qualities(layer_ties, used_weights, random_numbers)
 
     is_isolated = tied_layers.strengths.sum(axis=1) == 0
-    group_of_node = _isolated_last(group_of_node, is_isolated)
-    per_layer = _layer_groups(tied_layers, group_of_node, weight_of_layer, coupling)
-    inside_weight, expected_weight = tied_layers.inside(group_of_node)
-    gained_weight = np.maximum(weight_of_layer * (inside_weight - expected_weight), 0.0)
-    given_order = [layer_names.index(name) for name in joined_graph.layers]
+    node_groups = _isolated_last(node_groups, is_isolated)
+    per_layer = _layer_groups(tied_layers, node_groups, used_weights, coupling)
+    inside_weight, expected_weight = tied_layers.inside(node_groups)
+    gained_weight = np.maximum(used_weights * (inside_weight - expected_weight), 0.0)
+    given_order = [layer_names.index(name) for name in full_graph.layers]
     layer_support = pd.DataFrame(
         {
-            "weight": weight_of_layer / weight_of_layer.sum() if weight_of_layer.sum() > 0 else weight_of_layer,
+            "weight": used_weights / used_weights.sum() if used_weights.sum() > 0 else used_weights,
             "part": gained_weight / gained_weight.sum() if gained_weight.sum() > 0 else gained_weight,
             "inside": inside_weight / tied_layers.totals,
             "expected": expected_weight / tied_layers.totals,
@@ -130,17 +129,17 @@ def groups(
     ).iloc[given_order]
     node_index = pd.Index(graph.nodes, name="node")
     in_layers = {
-        name: pd.array(name_order.to_given(per_layer[:, layer_names.index(name)])) for name in joined_graph.layers
+        name: pd.array(name_order.to_given(per_layer[:, layer_names.index(name)])) for name in full_graph.layers
     }
     return Groups(
         graph,
-        labels_=name_order.to_given(group_of_node),
+        labels_=name_order.to_given(node_groups),
         layer_labels_=pd.DataFrame(in_layers, index=node_index).replace(-1, pd.NA),
         stability_=pd.Series(
-            name_order.to_given(together(group_of_node, by_seed + resampled)), index=node_index, name="stability"
+            name_order.to_given(together(node_groups, by_seed + resampled)), index=node_index, name="stability"
         ),
         layer_support_=layer_support,
-        layer_weights_=pd.Series(weight_of_layer, index=pd.Index(layer_names, name="layer"), name="weight").iloc[
+        layer_weights_=pd.Series(used_weights, index=pd.Index(layer_names, name="layer"), name="weight").iloc[
             given_order
         ],
         quality_=quality,
@@ -300,13 +299,11 @@ def _by_leidenalg(layers: TiedLayers, weights: Floats, random: np.random.Generat
         ) from error
     layer_partitions = []
     for layer_matrix in layers.matrices:
-        upper_half = sp.triu(layer_matrix, 1).tocoo()
-        layer_graph = igraph.Graph(
-            n=layers.num_nodes, edges=np.stack([upper_half.row, upper_half.col], axis=1).tolist()
-        )
+        half_ties = sp.triu(layer_matrix, 1).tocoo()
+        layer_graph = igraph.Graph(n=layers.num_nodes, edges=np.stack([half_ties.row, half_ties.col], axis=1).tolist())
         layer_partitions.append(
             leidenalg.RBConfigurationVertexPartition(
-                layer_graph, weights=upper_half.data.tolist(), resolution_parameter=resolution
+                layer_graph, weights=half_ties.data.tolist(), resolution_parameter=resolution
             )
         )
     optimiser = leidenalg.Optimiser()
@@ -374,14 +371,14 @@ def together(group: Ints, others: Sequence[Ints]) -> Floats:
     """
     group_sizes = np.bincount(group)
     summed_share = np.zeros(group.size)
-    for other_groups in others:
-        num_groups = int(other_groups.max()) + 1
-        _, block_index, block_sizes = np.unique(
-            group * num_groups + other_groups, return_inverse=True, return_counts=True
+    for other_group in others:
+        num_groups = int(other_group.max()) + 1
+        _, pair_block, block_sizes = np.unique(
+            group * num_groups + other_group, return_inverse=True, return_counts=True
         )
-        kept_mates = block_sizes[block_index] - 1
+        kept_mates = block_sizes[pair_block] - 1
         num_mates = group_sizes[group] - 1
-        is_alone = np.bincount(other_groups, minlength=num_groups)[other_groups] == 1
+        is_alone = np.bincount(other_group, minlength=num_groups)[other_group] == 1
         summed_share += np.where(num_mates > 0, kept_mates / np.maximum(num_mates, 1), is_alone)
     mean_share: Floats = summed_share / max(len(others), 1)
     return mean_share

@@ -132,18 +132,16 @@ def cover(
     name_order = in_name_order(joined_graph)
     random_numbers = np.random.default_rng(random_state)
     tied_layers = TiedLayers.of(ties_of(name_order.graph, random_numbers))
-    weight_of_layer = chosen_weights(tied_layers, layer_weights, list(name_order.graph.layers), random_numbers)
+    used_weights = chosen_weights(tied_layers, layer_weights, list(name_order.graph.layers), random_numbers)
     given_position = np.arange(graph.num_nodes) if name_order.places is None else name_order.places
-    is_labelled, open_to = labelled[given_position], askable[given_position]
+    has_label, open_to = labelled[given_position], askable[given_position]
     has_ties = tied_layers.strengths.sum(axis=1) > 0
     # twice as many eigenvectors as centres: with as many, few centres know only the one or two largest divisions;
     # chosen among 16 layouts on mammography, congress_votes, bbc, wikipedia and wine, halves 0 to 4
-    coordinates = spectral_coordinates(
-        tied_layers.joined(weight_of_layer), min(2 * (count + int(is_labelled.sum())), 20)
-    )
+    coordinates = spectral_coordinates(tied_layers.joined(used_weights), min(2 * (count + int(has_label.sum())), 20))
 
     tied_nodes = np.flatnonzero(has_ties)
-    fixed_centres = coordinates[is_labelled & has_ties]
+    fixed_centres = coordinates[has_label & has_ties]
     num_wanted = min(count, int((open_to & has_ties).sum()))
     chosen_nodes = np.zeros(0, dtype=np.int64)
     if num_wanted:
@@ -154,7 +152,7 @@ def cover(
         isolated_nodes = np.flatnonzero(open_to & ~has_ties)
         chosen_nodes = np.concatenate([chosen_nodes, isolated_nodes[: count - chosen_nodes.size]])
 
-    nearest_chosen, distance = _stands_for(coordinates, chosen_nodes, is_labelled, has_ties)
+    nearest_chosen, distance = _stands_for(coordinates, chosen_nodes, has_label, has_ties)
     num_stood_for = np.bincount(nearest_chosen[nearest_chosen >= 0], minlength=chosen_nodes.size)
     by_size = np.argsort(-num_stood_for, kind="stable")
     size_place = np.empty(chosen_nodes.size + 1, dtype=np.int64)
@@ -197,15 +195,13 @@ def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generato
 
 def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """k-means++: each centre a node drawn in proportion to its squared distance from those before it."""
-    least_distance = to_fixed
+    min_distance = to_fixed
     centres = np.empty((count, rows.shape[1]))
     for centre_index in range(count):
-        draw_chances = (
-            least_distance if np.isfinite(least_distance).all() and least_distance.any() else np.ones(rows.shape[0])
-        )
-        drawn_node = int(np.searchsorted(np.cumsum(draw_chances), random.random() * draw_chances.sum()))
+        draw_chance = min_distance if np.isfinite(min_distance).all() and min_distance.any() else np.ones(rows.shape[0])
+        drawn_node = int(np.searchsorted(np.cumsum(draw_chance), random.random() * draw_chance.sum()))
         centres[centre_index] = rows[min(drawn_node, rows.shape[0] - 1)]
-        least_distance = np.minimum(least_distance, ((rows - centres[centre_index]) ** 2).sum(axis=1))
+        min_distance = np.minimum(min_distance, ((rows - centres[centre_index]) ** 2).sum(axis=1))
     return centres
 
 
@@ -264,15 +260,15 @@ def _who(graph: Any, y: Any, count: Any, among: Iterable[Any] | None) -> tuple[N
         is_named = np.zeros(graph.num_nodes, dtype=bool)
         is_named[graph.positions(among)] = True
         askable &= is_named
-    num_left = int(askable.sum())
-    if not num_left:
+    num_open = int(askable.sum())
+    if not num_open:
         subject_words = "every node" if among is None else "every node that can be asked"
         raise DataError(f"{subject_words} has a label already, so there is nobody left to ask")
-    if count > num_left:
-        noun_words = "node has" if num_left == 1 else "nodes have"
-        noun_words = noun_words if among is None else f"of the nodes that can be asked {noun_words.split()[1]}"
+    if count > num_open:
+        have_words = "node has" if num_open == 1 else "nodes have"
+        have_words = have_words if among is None else f"of the nodes that can be asked {have_words.split()[1]}"
         raise DataError(
-            f"count is {count:,}, but only {num_left:,} {noun_words} no label; ask for {num_left:,} or fewer"
+            f"count is {count:,}, but only {num_open:,} {have_words} no label; ask for {num_open:,} or fewer"
         )
     return labelled, askable
 

@@ -49,13 +49,11 @@ class TiedLayers:
     @classmethod
     def of(cls, ties: Sequence[LayerTies], factors: Sequence[Floats] | None = None) -> TiedLayers:
         """From ties, each perhaps times a factor."""
-        tie_matrices = [
+        all_ties = [
             layer.matrix(None if factors is None else factors[layer_index]) for layer_index, layer in enumerate(ties)
         ]
-        strengths = np.stack(
-            [np.asarray(tie_matrix @ np.ones(tie_matrix.shape[1])) for tie_matrix in tie_matrices], axis=1
-        )
-        return cls(tie_matrices, strengths, np.array([layer.from_groups for layer in ties]))
+        strengths = np.stack([np.asarray(ties_csr @ np.ones(ties_csr.shape[1])) for ties_csr in all_ties], axis=1)
+        return cls(all_ties, strengths, np.array([layer.from_groups for layer in ties]))
 
     @property
     def num_nodes(self) -> int:

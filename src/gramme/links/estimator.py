@@ -169,49 +169,43 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         gathered = Gathered.affordable(graph, columns(groups_asked))
         step = LearningSteps(num_parts, tell)
         self.graph_, self.layers_, self.gathered_ = graph, learned_layers, gathered
-        examples_by_layer: dict[str, LayerExamples] = {}
+        all_examples: dict[str, LayerExamples] = {}
         for layer_name in sorted(learned_layers):
             with step.within(f"evidence in {layer_name}", num_parts[layer_name]):
                 if layer_name in given:
                     evidence = self._evidence(graph, layer_name)
-                    examples_by_layer[layer_name] = given_examples(graph, layer_name, evidence, *given[layer_name])
+                    all_examples[layer_name] = given_examples(graph, layer_name, evidence, *given[layer_name])
                 else:
-                    examples_by_layer[layer_name] = set_aside(
+                    all_examples[layer_name] = set_aside(
                         graph, layer_name, gathered, seed, step, groups_asked.get(layer_name)
                     )
             with step.within(f"all edges of {layer_name}", 1):
                 if layer_name not in given:
-                    examples_by_layer[layer_name] = with_all_edges(
-                        examples_by_layer[layer_name], self._evidence(graph, layer_name)
+                    all_examples[layer_name] = with_all_edges(
+                        all_examples[layer_name], self._evidence(graph, layer_name)
                     )
-        if all(layer_examples.linked.all() for layer_examples in examples_by_layer.values()):
+        if all(layer_examples.linked.all() for layer_examples in all_examples.values()):
             raise DataError(
                 "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
                 "to ask about"
             )
         with step.within("weighing the evidence", len(learned_layers) + 1):
-            fitted_by_layer = fitted_mixtures(examples_by_layer, seed, step)
-        self.mixtures_ = fitted_by_layer.mixtures
+            fit_result = fitted_mixtures(all_examples, seed, step)
+        self.mixtures_ = fit_result.mixtures
         self.unseen_scores_: dict[str, sp.csr_array] = {}
         for layer_name in learned_layers:
-            fold_of_pair = fitted_by_layer.fold_of_pairs(layer_name, examples_by_layer[layer_name], graph.num_nodes)
-            self.unseen_scores_[layer_name] = self._unseen(
-                layer_name, fold_of_pair, fitted_by_layer.by_fold[layer_name]
-            )
+            fold_of_pair = fit_result.fold_of_pairs(layer_name, all_examples[layer_name], graph.num_nodes)
+            self.unseen_scores_[layer_name] = self._unseen(layer_name, fold_of_pair, fit_result.by_fold[layer_name])
         self.rates_: dict[str, LinkRates] = {}
         self.__dict__["_unrated"] = {
-            name: partial(self._link_rates, name, examples_by_layer[name], fitted_by_layer) for name in learned_layers
+            name: partial(self._link_rates, name, all_examples[name], fit_result) for name in learned_layers
         }
-        examples_by_layer = {name: examples_by_layer[name] for name in learned_layers}
-        self.ingredients_ = ingredient_table(examples_by_layer, self.mixtures_)
-        assumption_sentence = (
-            f"Probabilities hold if {share(self.missing_share)} of a layer's links are missing in the data."
-        )
-        further_sentences = [assumption_sentence, *easily_told(graph, learned_layers, groups_asked)]
-        further_sentences += evidence_only(graph, learned_layers) if layers is None else []
-        self.scores_, self.explanation_ = explanation(
-            examples_by_layer, fitted_by_layer.unseen, self.ingredients_, further_sentences
-        )
+        all_examples = {name: all_examples[name] for name in learned_layers}
+        self.ingredients_ = ingredient_table(all_examples, self.mixtures_)
+        assumed_share = f"Probabilities hold if {share(self.missing_share)} of a layer's links are missing in the data."
+        more_words = [assumed_share, *easily_told(graph, learned_layers, groups_asked)]
+        more_words += evidence_only(graph, learned_layers) if layers is None else []
+        self.scores_, self.explanation_ = explanation(all_examples, fit_result.unseen, self.ingredients_, more_words)
         return self
 
     def predict_proba(self, layer: str, pairs: Any, graph: MultilayerGraph | None = None) -> Floats:
@@ -272,10 +266,10 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             probable first.
         """
         self._mixture(layer, top)
-        candidate_pairs, candidate_scores = self._candidates(layer, node, tell)
-        best_first = np.argsort(-candidate_scores, kind="stable")[:top]
+        all_pairs, all_scores = self._candidates(layer, node, tell)
+        best_first = np.argsort(-all_scores, kind="stable")[:top]
         return self._table(
-            layer, self._evidence(self.graph_, layer), candidate_pairs[best_first], candidate_scores[best_first], node
+            layer, self._evidence(self.graph_, layer), all_pairs[best_first], all_scores[best_first], node
         )
 
     def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:

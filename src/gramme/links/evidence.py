@@ -209,7 +209,7 @@ class Evidence:
             pairs = np.sort(pairs, axis=1)
         path_columns = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
         walk_columns = np.column_stack(
-            [*(long_walks.of(pairs) for long_walks in self.long_walks), self.closeness.of_pairs(pairs)]
+            [*(walks.of(pairs) for walks in self.long_walks), self.closeness.of_pairs(pairs)]
         )
         plain_columns = dict(zip(WALKS, walk_columns.T, strict=True)) | {
             "repeated": self._repeated(pairs, dict.fromkeys(self.likely, 1.0)),
@@ -263,11 +263,9 @@ class Evidence:
 
 
 def _scaled_groups(groups: sp.csr_array, scale: NDArray[Any]) -> sp.csr_array:
-    membership_pattern = groups.copy()
-    membership_pattern.data = np.ones_like(membership_pattern.data)
-    return (
-        sp.csr_array(membership_pattern @ sp.diags_array(scale)) if membership_pattern.shape[1] else membership_pattern
-    )
+    group_ones = groups.copy()
+    group_ones.data = np.ones_like(group_ones.data)
+    return sp.csr_array(group_ones @ sp.diags_array(scale)) if group_ones.shape[1] else group_ones
 
 
 def _unit_features(features: Any) -> Any:

@@ -190,11 +190,11 @@ class LinkRates:
 
         ``missing`` links are taken to be missing among the ``num_unlinked`` pairs of the layer without an edge.
         """
-        sorted_odds = np.sort(log_odds_of(scores))[::-1]
+        odds_down = np.sort(log_odds_of(scores))[::-1]
         # evenly spaced in their logarithm, from the first to the last candidate
         spaced_ranks = (
-            np.geomspace(1, len(sorted_odds), int(np.ceil(8 * np.log(len(sorted_odds)))) + 1)
-            if len(sorted_odds)
+            np.geomspace(1, len(odds_down), int(np.ceil(8 * np.log(len(odds_down)))) + 1)
+            if len(odds_down)
             else np.zeros(0)
         )
         depth = ranks.told_apart(np.unique(np.round(spaced_ranks)))
@@ -208,7 +208,7 @@ class LinkRates:
         links_by_depth = np.minimum(missing * found_share, depth)
         # what is missing beyond the candidates is spread over all other pairs
         links_beyond = max(missing - (links_by_depth[-1] if len(links_by_depth) else 0.0), 0.5)
-        num_other_pairs = max(num_unlinked - len(sorted_odds), 1)
+        num_other_pairs = max(num_unlinked - len(odds_down), 1)
         pairs_in_step = np.diff(depth, prepend=0.0)
         links_in_step = np.diff(links_by_depth, prepend=0.0)
         # half a link in all keeps a list in which none was found from being called hopeless
@@ -218,9 +218,7 @@ class LinkRates:
             link_share = isotonic_regression(link_share, sample_weight=pairs_in_step, increasing=False)
         rate_odds = logit(np.clip(link_share, 1e-9, 0.97))  # no pair is called more probable
         middle_rank = np.maximum((depth + np.concatenate([[0.0], depth[:-1]])) / 2 - 0.5, 0.0)
-        knot_odds = (
-            np.interp(middle_rank, np.arange(len(sorted_odds)), sorted_odds) if len(sorted_odds) else np.zeros(0)
-        )
+        knot_odds = np.interp(middle_rank, np.arange(len(odds_down)), odds_down) if len(odds_down) else np.zeros(0)
         last_odds = knot_odds[-1] if len(knot_odds) else 0.0
         bottom_odds = min(
             float(logit(np.clip(links_beyond / num_other_pairs, 1e-9, 0.5))),
@@ -237,10 +235,8 @@ class LinkRates:
         score_odds = log_odds_of(scores)
         odds_below = np.minimum(score_odds - self.log_odds[0], 0.0)
         # the last term keeps pairs of equal probability in the order of their scores
-        link_probability: Floats = expit(
-            np.interp(score_odds, self.log_odds, self.rate) + odds_below + 1e-3 * score_odds
-        )
-        return link_probability
+        link_chance: Floats = expit(np.interp(score_odds, self.log_odds, self.rate) + odds_below + 1e-3 * score_odds)
+        return link_chance
 
     def expected(self, probabilities: Floats, level: float = 0.9) -> ExpectedLinks:
         """How many of some pairs are links, from their probabilities.
@@ -303,9 +299,7 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
         str(layer): model.expected_of(str(layer), layer_links["score"].to_numpy())
         for layer, layer_links in links.groupby("layer", sort=False)
     }
-    count_rows: list[dict[str, Any]] = [
-        {"layer": layer} | layer_count._asdict() for layer, layer_count in counts.items()
-    ]
+    count_rows: list[dict[str, Any]] = [{"layer": layer} | one_count._asdict() for layer, one_count in counts.items()]
     if len(counts) > 1:
         count_rows.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
     return count_rows

@@ -117,11 +117,9 @@ def _joint(evidence: Evidence, first: int, second: int, common: Sequence[int]) -
         layers_by_way: dict[str, list[str]] = {"with": [], "to": [], "from": []}
         for layer_name, matrix in evidence.matrices.directed.items():
             both_send = matrix[first, common_node] and matrix[second, common_node]
-            both_receive = matrix[common_node, first] and matrix[common_node, second]
-            if both_send or both_receive:
-                layers_by_way["with" if both_send and both_receive else "to" if both_send else "from"].append(
-                    layer_name
-                )
+            both_get = matrix[common_node, first] and matrix[common_node, second]
+            if both_send or both_get:
+                layers_by_way["with" if both_send and both_get else "to" if both_send else "from"].append(layer_name)
         way, layer_names = max(layers_by_way.items(), key=lambda item: len(item[1]))
         layer_words = f"in {listed(layer_names)}" if layer_names else "in different layers"
         names_by_way.setdefault((way, layer_words), []).append(_name(evidence, common_node))
@@ -143,14 +141,12 @@ def _groups(evidence: Evidence, pairs: Pairs) -> list[str]:
     pair_words = []
     for pair_index in range(len(pairs)):
         pair_groups = shared_groups.indices[shared_groups.indptr[pair_index] : shared_groups.indptr[pair_index + 1]]
-        smallest_group = (
+        best_group = (
             group_names[pair_groups[np.lexsort((pair_groups, group_sizes[pair_groups]))[0]]]
             if pair_groups.size
             else None
         )
-        pair_words.append(
-            "" if smallest_group is None else f"both in {_short(smallest_group[1])} ({_short(smallest_group[0])})"
-        )
+        pair_words.append("" if best_group is None else f"both in {_short(best_group[1])} ({_short(best_group[0])})")
     return pair_words
 
 
@@ -208,16 +204,14 @@ def ingredient_table(examples: Mapping[str, LayerExamples], mixtures: Mapping[st
         mixture_auc = roc_auc(is_linked, mixtures[layer].probability(evidence_rows))
         random_numbers = np.random.default_rng(0)
         shuffled_order = random_numbers.permutation(len(is_linked))
-        for column_index, column_name in enumerate(column_names()):
+        for column_index, col_name in enumerate(column_names()):
             column = evidence_rows[:, column_index]
             if np.ptp(column) == 0:
                 continue
             shuffled_rows = evidence_rows.copy()
             shuffled_rows[:, column_index] = column[shuffled_order]
             lost_auc = mixture_auc - roc_auc(is_linked, mixtures[layer].probability(shuffled_rows))
-            table_rows.append(
-                (layer, column_name, in_words(column_name), roc_auc(is_linked, column), max(0.0, lost_auc))
-            )
+            table_rows.append((layer, col_name, in_words(col_name), roc_auc(is_linked, column), max(0.0, lost_auc)))
     return pd.DataFrame(table_rows, columns=["layer", "ingredient", "meaning", "roc_auc", "importance"])
 
 
@@ -273,10 +267,8 @@ def calibration_bins(linked: NDArray[np.bool_], probability: Floats, bins: int =
     """Pairs, sum of their probabilities and linked ones among them, per tenth of the scale: shape (bins, 3)."""
     bin_index = np.minimum((probability * bins).astype(int), bins - 1)
     ones = np.ones(len(linked))
-    summed_columns = (ones, probability, linked.astype(np.float64))
-    return np.stack(
-        [np.bincount(bin_index, weights=summed_column, minlength=bins) for summed_column in summed_columns], axis=1
-    )
+    sum_columns = (ones, probability, linked.astype(np.float64))
+    return np.stack([np.bincount(bin_index, weights=sum_column, minlength=bins) for sum_column in sum_columns], axis=1)
 
 
 def calibration_error(bins: Floats) -> float:
@@ -294,15 +286,11 @@ def calibration_error(bins: Floats) -> float:
     if not len(num_pairs):
         return 0.0
     linked_share = num_linked / num_pairs
-    absolute_gap = np.abs(expected_links / num_pairs - linked_share)
-    standard_error = np.sqrt(linked_share * (1 - linked_share) / num_pairs)
-    gap_ratio = np.divide(
-        absolute_gap, standard_error, out=np.full_like(absolute_gap, np.inf), where=standard_error > 0
-    )
-    mean_size = standard_error * np.sqrt(2 / np.pi) * np.exp(-(gap_ratio**2) / 2) + absolute_gap * (
-        1 - 2 * ndtr(-gap_ratio)
-    )
-    return max(0.0, float((2 * absolute_gap - mean_size) @ num_pairs / num_pairs.sum()))
+    share_gap = np.abs(expected_links / num_pairs - linked_share)
+    share_error = np.sqrt(linked_share * (1 - linked_share) / num_pairs)
+    gap_ratio = np.divide(share_gap, share_error, out=np.full_like(share_gap, np.inf), where=share_error > 0)
+    mean_size = share_error * np.sqrt(2 / np.pi) * np.exp(-(gap_ratio**2) / 2) + share_gap * (1 - 2 * ndtr(-gap_ratio))
+    return max(0.0, float((2 * share_gap - mean_size) @ num_pairs / num_pairs.sum()))
 
 
 def link_calibration_error(linked: NDArray[np.bool_], probability: Floats) -> float:

@@ -233,36 +233,34 @@ def fitted_mixtures(
     unseen_pooled = {part: _out_of_fold(examples, fold_index, make) for part, make in shared_makers.items()}
     tell()
     fitted_by_layer = FittedMixtures(folds=fold_index)
-    for layer_name, layer_examples in examples.items():
+    for layer_name, its_examples in examples.items():
         part_models: dict[str, Part] = dict(shared_parts)
         odds_by_part = {part: values[layer_name] for part, (values, _) in unseen_pooled.items()}
         fold_models = {part: models_by_fold for part, (_, models_by_fold) in unseen_pooled.items()}
         own_makers: dict[str, Maker] = {}
-        if min(layer_examples.linked.sum(), (~layer_examples.linked).sum()) >= FOLDS:
-            of_layer = int(layer_examples.judged.sum())
+        if min(its_examples.linked.sum(), (~its_examples.linked).sum()) >= FOLDS:
+            of_layer = int(its_examples.judged.sum())
             own_makers["the layer"] = _line_maker(of_layer)
             if len(examples) <= MAX_LAYERS_WITH_TREES and of_layer >= MIN_TREE_EXAMPLES:
                 own_makers["trees"] = partial(fitted_trees, seed=seed)
         for part_name, make_part in own_makers.items():
-            odds_by_layer, fold_models[part_name] = _out_of_fold({layer_name: layer_examples}, fold_index, make_part)
+            odds_by_layer, fold_models[part_name] = _out_of_fold({layer_name: its_examples}, fold_index, make_part)
             odds_by_part[part_name] = odds_by_layer[layer_name]
-            part_models[part_name] = make_part(layer_examples.rows, layer_examples.linked)
-        part_weights = _weights(
-            {part: part_odds for part, (part_odds, _) in odds_by_part.items()}, layer_examples.linked
-        )
+            part_models[part_name] = make_part(its_examples.rows, its_examples.linked)
+        part_weights = _weights({part: part_odds for part, (part_odds, _) in odds_by_part.items()}, its_examples.linked)
         mixed_odds, with_all = (
             np.asarray(sum(part_weights[part] * odds_by_part[part][odds_kind] for part in odds_by_part))
             for odds_kind in (0, 1)
         )
-        slope, offset = _calibration(mixed_odds[layer_examples.judged], layer_examples.linked[layer_examples.judged])
+        slope, offset = _calibration(mixed_odds[its_examples.judged], its_examples.linked[its_examples.judged])
         kept_weights = {part: part_weight for part, part_weight in part_weights.items() if part_weight > 0}
         # Examples have their evidence from a graph without the edges that were set aside. Pairs that are asked about
         # have theirs from the whole graph, where there is more of it for every pair, linked or not. How much it adds is
         # seen from unlinked examples with both kinds of evidence, by models that have not seen the pair: what a model
         # has learned by heart about a pair in one graph it does not know of the same pair in another.
-        gained_odds = float((with_all - mixed_odds[layer_examples.compared]).mean()) if len(with_all) else 0.0
+        gained_odds = float((with_all - mixed_odds[its_examples.compared]).mean()) if len(with_all) else 0.0
         # a mean of the evidence may lie where no pair is, which misleads trees
-        unlinked_rows = layer_examples.rows[layer_examples.judged & ~layer_examples.linked]
+        unlinked_rows = its_examples.rows[its_examples.judged & ~its_examples.linked]
         typical_row = np.median(unlinked_rows, axis=0) if len(unlinked_rows) else None
         mixture = LayerMixture(
             {part: part_models[part] for part in kept_weights},

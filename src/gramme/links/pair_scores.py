@@ -120,10 +120,8 @@ def row_products(rows: Any, pairs: Pairs, others: Any = None) -> Floats:
     for block_start in range(0, len(pairs) if rows.shape[1] else 0, 200_000):
         block_pairs = pairs[block_start : block_start + 200_000]
         first_rows, second_rows = rows[block_pairs[:, 0]], others[block_pairs[:, 1]]
-        elementwise_product = (
-            first_rows * second_rows if isinstance(first_rows, np.ndarray) else first_rows.multiply(second_rows)
-        )
-        pair_products[block_start : block_start + 200_000] = np.asarray(elementwise_product.sum(axis=1)).ravel()
+        products = first_rows * second_rows if isinstance(first_rows, np.ndarray) else first_rows.multiply(second_rows)
+        pair_products[block_start : block_start + 200_000] = np.asarray(products.sum(axis=1)).ravel()
     return pair_products
 
 

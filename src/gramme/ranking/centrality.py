@@ -43,13 +43,11 @@ def participation(graph: MultilayerGraph) -> Floats:
     """
     degrees = np.stack([layer_degree(layer) for layer in graph.layers.values()])
     num_layers = len(degrees)
-    total_degree = degrees.sum(axis=0)
+    degree_sum = degrees.sum(axis=0)
     if num_layers < 2:
-        return np.zeros(total_degree.size)
-    degree_shares = np.divide(degrees, total_degree, out=np.zeros_like(degrees), where=total_degree > 0)
-    evenness: Floats = np.where(
-        total_degree > 0, num_layers / (num_layers - 1) * (1 - (degree_shares**2).sum(axis=0)), 0.0
-    )
+        return np.zeros(degree_sum.size)
+    shares = np.divide(degrees, degree_sum, out=np.zeros_like(degrees), where=degree_sum > 0)
+    evenness: Floats = np.where(degree_sum > 0, num_layers / (num_layers - 1) * (1 - (shares**2).sum(axis=0)), 0.0)
     return evenness
 
 
@@ -218,20 +216,16 @@ def multirank(products: Sequence[LayerProduct]) -> MultiRank:
     node_centrality = start_shares.copy()
     last_change = np.inf
     for _ in range(2000):
-        leaving_weight = sum(z * one.out_strength for z, one in zip(layer_influence, products, strict=True))
-        sent_shares = np.divide(
-            node_centrality, leaving_weight, out=np.zeros_like(node_centrality), where=leaving_weight > 0
-        )
+        weight_out = sum(z * one.out_strength for z, one in zip(layer_influence, products, strict=True))
+        sent_shares = np.divide(node_centrality, weight_out, out=np.zeros_like(node_centrality), where=weight_out > 0)
         received_shares = sum(z * one.transposed(sent_shares) for z, one in zip(layer_influence, products, strict=True))
-        restarted_share = 1.0 - DAMPING * float(node_centrality[leaving_weight > 0].sum())
-        next_centrality = DAMPING * received_shares + restarted_share * start_shares
-        next_influence = np.array([float(one.in_strength @ next_centrality) for one in products])
+        restarted_share = 1.0 - DAMPING * float(node_centrality[weight_out > 0].sum())
+        next_nodes = DAMPING * received_shares + restarted_share * start_shares
+        next_influence = np.array([float(one.in_strength @ next_nodes) for one in products])
         next_influence /= next_influence.sum()
-        last_change = float(
-            np.abs(next_centrality - node_centrality).sum() + np.abs(next_influence - layer_influence).sum()
-        )
+        last_change = float(np.abs(next_nodes - node_centrality).sum() + np.abs(next_influence - layer_influence).sum())
         # half a step: the two sets of equations may otherwise answer each other for ever
-        node_centrality, layer_influence = next_centrality, (next_influence + layer_influence) / 2
+        node_centrality, layer_influence = next_nodes, (next_influence + layer_influence) / 2
         if last_change < 1e-10:
             break
     warn_unless(last_change < 1e-10, "multirank", 2000)

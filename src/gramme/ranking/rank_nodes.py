@@ -428,10 +428,10 @@ def negative_layers(names: Iterable[str]) -> list[str]:
 def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | None = None) -> MultilayerGraph:
     """The graph without layers whose edges speak against a node; a warning says which were guessed from their names."""
     if negative is None:
-        negative_names = negative_layers(graph.layers)
-        if negative_names and len(negative_names) < graph.num_layers:
-            quoted_names = ", ".join(repr(name) for name in negative_names)
-            subject, verb = ("the layer", "is") if len(negative_names) == 1 else ("the layers", "are")
+        left_out = negative_layers(graph.layers)
+        if left_out and len(left_out) < graph.num_layers:
+            quoted_names = ", ".join(repr(name) for name in left_out)
+            subject, verb = ("the layer", "is") if len(left_out) == 1 else ("the layers", "are")
             warnings.warn(
                 f"{subject} {quoted_names} {verb} taken "
                 f"to hold negative edges, judging by the name, and left out of the ranks; "
@@ -440,16 +440,14 @@ def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | Non
                 stacklevel=3,
             )
         else:
-            negative_names = []
+            left_out = []
     else:
-        negative_names = [name for name in ([negative] if isinstance(negative, str) else negative) if name]
-        for layer_name in negative_names:
+        left_out = [name for name in ([negative] if isinstance(negative, str) else negative) if name]
+        for layer_name in left_out:
             graph.layer(layer_name)
-        if negative_names and set(negative_names) >= set(graph.layers):
+        if left_out and set(left_out) >= set(graph.layers):
             raise DataError("all layers are named as negative, so none is left to rank by")
-    return (
-        graph.select_layers([name for name in graph.layers if name not in negative_names]) if negative_names else graph
-    )
+    return graph.select_layers([name for name in graph.layers if name not in left_out]) if left_out else graph
 
 
 def layer_influences(graph: MultilayerGraph) -> pd.Series:
