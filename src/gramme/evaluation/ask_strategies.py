@@ -23,8 +23,6 @@ MAX_DENSE_NODES = 6_000
 """Nodes up to which strategies that need a matrix of all pairs are run."""
 REGULARISER, NOISE = 0.01, 1.0
 """Of the Gaussian field of V- and Sigma-optimality: what is added to the Laplacian, and the variance of a label."""
-PROPAGATION_STEPS = 2
-"""Steps over which FeatProp propagates features."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def _medoids(request: LabelRequest) -> Ints:
     feature_rows = (
         feature_rows.toarray() if isinstance(feature_rows, sp.csr_array) else np.asarray(feature_rows, dtype=np.float64)
     )
-    for _ in range(PROPAGATION_STEPS):
+    for _ in range(2):  # steps over which FeatProp propagates features
         feature_rows = mean_matrix @ feature_rows
     feature_rows = feature_rows[request.pool]
     medoids = request.random.choice(feature_rows.shape[0], request.count, replace=False)

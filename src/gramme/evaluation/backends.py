@@ -38,8 +38,6 @@ Result = Any
 
 BACKENDS = ("loky", "ray")
 _PURPOSE = "the backend ray"
-TAKING_UP_SECONDS = 0.2
-"""How long a new pool's thread is given to take up its first runs; it fails if the pool is ended before."""
 WORKER_DIED = "the process that ran it died; there may have been too little memory"
 
 
@@ -126,7 +124,7 @@ def _interrupts_put_off() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, handler)
         if signals_received:
-            time.sleep(TAKING_UP_SECONDS)
+            time.sleep(0.2)  # a new pool fails if it is ended before its thread has taken up the first runs
             signal.raise_signal(signal.SIGINT)
 
 

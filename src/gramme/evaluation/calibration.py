@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from .metrics import accuracy_interval
 
-MAX_RELIABILITY_BINS = 10
 LABELS_PER_BIN = 15
 """Labels that a bin should have, or its interval says nothing."""
-_SURE_STANDARD_ERRORS = 1.96  # standard errors, beyond which a difference is more than chance
 
 
 def reliability_table(
@@ -39,7 +37,7 @@ def reliability_table(
     """
     top_probabilities = probabilities.max(axis=1) if probabilities.size else np.zeros(0)
     is_right = probabilities.argmax(axis=1) == codes if probabilities.size else np.zeros(0, bool)
-    num_bins = min(MAX_RELIABILITY_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
+    num_bins = min(10, codes.size // LABELS_PER_BIN) if bins is None else bins
     probability_order = np.argsort(top_probabilities, kind="stable")
     bin_rows = []
     for bin_nodes in np.array_split(probability_order, max(1, num_bins)):
@@ -109,7 +107,8 @@ def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWh
     excess_sum = float((bin_sizes * (stated_probabilities - shares_right)).sum())
     standard_error = float(np.sqrt((bin_sizes * stated_probabilities * (1 - stated_probabilities)).sum()))
     verdict: Literal["fits", "too sure", "not sure enough"] = "fits"
-    if abs(excess_sum) > _SURE_STANDARD_ERRORS * standard_error + 1e-3 * num_nodes:  # the table may be rounded
+    # more than chance at the 5 % level; the table may be rounded
+    if abs(excess_sum) > 1.96 * standard_error + 1e-3 * num_nodes:
         verdict = "too sure" if excess_sum > 0 else "not sure enough"
     # Counted, since the mean of rounded shares may be another one in its last digit
     num_right = np.rint(bin_sizes * shares_right).sum()

@@ -20,9 +20,6 @@ from .calibration import reliability_table
 from .metrics import LabelDoubts, Recall, accuracy_interval, exact_interval, label_doubts
 from .splits import Holdout
 
-MAX_UNDECIDED_SHOWN = 10
-"""Sets of several classes that are named, the most frequent first."""
-
 
 def unseen_of(estimate: Estimate, classes: NDArray[Any]) -> OutOfFold:
     """The predictions behind an estimate, with a column for each of a model's classes."""
@@ -81,7 +78,7 @@ def set_facts(
                 "classes": [class_names[class_code] for class_code in np.flatnonzero(np.frombuffer(set_row, bool))],
                 "nodes": node_count,
             }
-            for set_row, node_count in undecided_sets.most_common(MAX_UNDECIDED_SHOWN)
+            for set_row, node_count in undecided_sets.most_common(10)
         ],
     }
 

@@ -24,11 +24,8 @@ from gramme.methods.labels import known_labels
 
 SHARES = (0.25, 0.4, 0.55, 0.7, 0.85)
 """Shares of the labels that are learned from."""
-DIVISIONS = 12
-"""Random divisions of the labels for each share."""
 MIN_LABELS = 12
 """Labels below which no curve is drawn: parts of them are too few to learn from."""
-RESAMPLES = 400
 MAX_ENTRIES = 500_000
 """Nodes, memberships and ends of edges up to which commands draw a curve unasked: its 60 fits take a minute there."""
 
@@ -38,7 +35,7 @@ def learning_curve(
     y: Any = None,
     *,
     more: Sequence[int] = (10, 20, 40),
-    divisions: int = DIVISIONS,
+    divisions: int = 12,
     random_state: int = 0,
 ) -> pd.DataFrame:
     """The accuracy to expect with more labels, if they are chosen at random.
@@ -93,7 +90,7 @@ def learning_curve(
     label_counts = np.array([num_labels + one for one in more_labels], dtype=np.float64)
     test_sizes = np.array([num_labels - size for size in train_sizes], dtype=np.float64)
     expected_errors = _extrapolated(train_sizes, error_rates, test_sizes, label_counts)
-    resampled_errors = (error_rates[:, random.integers(divisions, size=divisions)] for _ in range(RESAMPLES))
+    resampled_errors = (error_rates[:, random.integers(divisions, size=divisions)] for _ in range(400))
     resampled_curves = np.stack(
         [_extrapolated(train_sizes, some, test_sizes, label_counts) for some in resampled_errors]
     )

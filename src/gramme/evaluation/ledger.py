@@ -26,7 +26,6 @@ from gramme.io.values import proper_text
 
 VERSION = 1
 LOCK_WAIT_SECONDS = 60.0
-MAX_NAMED_ROWS = 3
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
 _SHARES = ("accuracy", "peak_accuracy", "macro_f1", "roc_auc", "average_precision", "hits_at_20")
 _IS_OF_KIND = {
@@ -279,10 +278,8 @@ class Ledger:
             else:
                 problem_texts.append(f"row {row_number} ({problem})")
         if problem_texts:
-            num_more = len(problem_texts) - MAX_NAMED_ROWS
-            named_problems = ", ".join(problem_texts[:MAX_NAMED_ROWS]) + (
-                f" and {num_more} more" if num_more > 0 else ""
-            )
+            num_more = len(problem_texts) - 3
+            named_problems = ", ".join(problem_texts[:3]) + (f" and {num_more} more" if num_more > 0 else "")
             warnings.warn(
                 f"{self.path}: left out, as not written by gramme: {named_problems}", GrammeWarning, stacklevel=3
             )

@@ -14,8 +14,6 @@ from sklearn.metrics import f1_score
 
 MIN_PROBABILITY = 1e-7
 """The log loss takes no probability for smaller than this, about the grain of 32-bit numbers."""
-CALIBRATION_BINS = 15
-"""Bins of the calibration error."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,7 @@ def score(
     )
 
 
-def calibration_error(
-    confidence: NDArray[np.floating[Any]], right: NDArray[np.bool_], bins: int = CALIBRATION_BINS
-) -> float:
+def calibration_error(confidence: NDArray[np.floating[Any]], right: NDArray[np.bool_], bins: int = 15) -> float:
     """The expected calibration error: how far the share of right predictions is from the confidence in them.
 
     Predictions are sorted into ``bins`` bins of equal width by the probability of the predicted class; the differences
@@ -119,10 +115,6 @@ def exact_interval(right: float, total: float, level: float = 0.95) -> tuple[flo
     return lower_bound, upper_bound
 
 
-UNEQUAL_CLASS_RATIO = 2.0
-"""Classes count as unequal if the most common has more than this many times as many nodes as the rarest."""
-
-
 @dataclass(frozen=True)
 class Recall:
     """How many nodes of each class were found; accuracy alone hides rare classes."""
@@ -151,7 +143,7 @@ class Recall:
     @property
     def unequal(self) -> bool:
         """Whether some class is so much rarer than another that accuracy alone would mislead."""
-        return len(self.classes) > 1 and bool(self.sizes.max() > UNEQUAL_CLASS_RATIO * self.sizes.min())
+        return len(self.classes) > 1 and bool(self.sizes.max() > 2 * self.sizes.min())
 
     @property
     def balanced_accuracy(self) -> float:
