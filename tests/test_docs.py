@@ -33,6 +33,7 @@ import gramme.io
 import gramme.methods
 from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.ranking.rank_nodes import MEASURES
+from gramme.report.page.fit_page import SECTIONS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FENCE = re.compile(r"^(?P<mark>`{3,})(?P<kind>[^\n`]*)\n(?P<text>.*?)^(?P=mark)[ \t]*$", re.M | re.S)
@@ -129,7 +130,7 @@ def test_what_the_page_shows_works(page: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # a page may import a file it shows
     # what a page registers is there for this page only
-    known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS, MEASURES)
+    known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS, MEASURES, SECTIONS)
     with ExitStack() as stack:
         stack.enter_context(short_fits())  # of links; what the pages show of them is no figure
         for registered in known:

@@ -11,7 +11,7 @@ from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.report.page import fit_data, fit_page, read_data, write_fit_page
+from gramme.report.page import Section, fit_data, fit_page, read_data, register_section, write_fit_page
 from gramme.report.page import node_details as nodes
 from gramme.report.page.fit_facts import command
 from gramme.report.page.html import render
@@ -209,3 +209,19 @@ def test_the_command_is_quoted_for_a_shell() -> None:
     assert command({"command": ["gramme", "fit", "my data.csv"]}) == "gramme fit 'my data.csv'"
     assert command({"command": "gramme fit x"}) == "gramme fit x"
     assert command({"data": "$(rm -rf)"}).startswith("gramme fit '$(rm -rf)'")
+
+
+def test_registered_sections_stand_at_the_end_and_are_escaped(tmp_path, monkeypatch):
+    monkeypatch.setattr(fit_page.SECTIONS, "_known", {})
+    hostile = "</script><b onclick='x'>"
+    table = pd.DataFrame({hostile: [hostile, 2.5], "n": [1, None]})
+    register_section(Section("one", "A text", lambda model, graph: f"{graph.num_nodes} nodes, {hostile}"))
+    register_section(Section("two", "A table", lambda model, graph: table))
+    register_section(Section("three", "Nothing", lambda model, graph: None))
+    graph = two_blocks()
+    path = write_fit_page(tmp_path / "fit.html", LabelPropagation().fit(graph), graph)
+    text = path.read_text("utf-8")
+    assert text.index('id="settings"') < text.index('id="one"') < text.index('id="two"')
+    assert 'id="three"' not in text
+    assert hostile not in text
+    assert render(read_data(path)) == text

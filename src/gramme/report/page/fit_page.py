@@ -7,7 +7,8 @@ the page anew from ``report.html`` itself, without the data the model was fitted
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._plugins import Registry
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
@@ -30,6 +32,39 @@ from .html import pack_shares, render
 from .layer_comparison import layer_comparison
 from .network import network
 from .node_details import LEARNED, leading_groups, neighbourhoods, node_table, packed_sets, why
+
+
+@dataclass(frozen=True)
+class Section:
+    """A further section of the page of a fit.
+
+    Parameters
+    ----------
+    name : str
+        Its anchor on the page.
+    heading : str
+    content : callable
+        Of the model and the graph: a table, a text, or None where there is nothing to show.
+    """
+
+    name: str
+    heading: str
+    content: Callable[[NodeClassifier, MultilayerGraph], pd.DataFrame | str | None]
+
+    def data(self, model: NodeClassifier, graph: MultilayerGraph) -> dict[str, Any]:
+        """What the page's data block holds of it."""
+        content = self.content(model, graph)
+        found: dict[str, Any] = {"name": self.name, "heading": self.heading}
+        if isinstance(content, pd.DataFrame):
+            heads = [str(column) for column in content]
+            cells = content.head(200).astype(object)
+            return found | {"heads": heads, "rows": cells.where(cells.notna(), "").to_numpy().tolist()}
+        return found | {"text": content}
+
+
+SECTIONS = Registry[Section]((), lambda section: section.name, "gramme.sections", Section)
+"""Sections that come after those of gramme's own."""
+register_section = SECTIONS.add
 
 
 def write_fit_page(
@@ -99,6 +134,7 @@ def fit_data(
         "why": why(model, seen, chosen, why_so),
         "leading_groups": leading_groups(why_so, seen, classes),
         "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
+        "further": [section.data(model, graph) for section in SECTIONS.values()],
     }
 
 
