@@ -54,7 +54,7 @@ def test_where_the_most_probable_class_is_right_more_often_than_asked_the_record
     seen = model.out_of_fold()
     right = (seen.probabilities.argmax(axis=1) == seen.codes).mean()
     assert right > 0.5
-    missed = [int((one.set_scores() < 1).sum()) for one in (seen, model.out_of_half())]
+    missed = [int((one.set_scores() < 1).sum()) for one in (seen, model._out_of_half())]
     expected = 1 - miss_ratio(*missed, folds=5) * (1 - right)
     assert facts["expected"] == pytest.approx(expected, abs=1e-6)
     assert facts["halved"]

@@ -221,7 +221,7 @@ def test_fitting_again_forgets(model):
 
 
 def test_models_of_half_of_the_labels_tell_what_the_folds_had_still_to_learn(model):
-    halved = model.out_of_half()
+    halved = model._out_of_half()
     learned_from = model._learned_from()
     expected = out_of_fold(model, GRAPH, learned_from, folds=2)
     place = {node: row for row, node in enumerate(expected.nodes.tolist())}
@@ -250,19 +250,19 @@ def test_labels_that_were_set_aside_and_many_labels_need_no_models_of_halves(mod
     aside = np.flatnonzero(~model.labelled_)
     shares = model.predict_proba()[aside]
     model.keep_out_of_fold(OutOfFold(aside, np.zeros(aside.size, dtype=np.int64), shares))
-    assert model.out_of_half() is None
+    assert model._out_of_half() is None
     many = OneHotLogistic(random_state=0).fit(GRAPH, Y)
     monkeypatch.setattr("gramme.methods.cross_fitting.MAX_HALVED_LABELS", 5)
-    assert many.out_of_half() is None
+    assert many._out_of_half() is None
 
 
 def test_a_model_saved_before_it_was_asked_promises_what_its_folds_did(model, tmp_path):
     model.out_of_fold()
     model.save(tmp_path / "model.safetensors")
     loaded = gramme.load(tmp_path / "model.safetensors")
-    assert loaded.out_of_half() is None
+    assert loaded._out_of_half() is None
     loaded.report(tmp_path / "page.html", graph=GRAPH)  # it knows the graph then, and no more
-    assert loaded.out_of_half() is None
+    assert loaded._out_of_half() is None
     assert loaded.out_of_fold().folds == 5
     scores = loaded.out_of_fold().set_scores()
     assert loaded.expected_coverage(0.5) == pytest.approx((scores == 1).mean())

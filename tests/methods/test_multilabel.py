@@ -12,7 +12,7 @@ import gramme
 from gramme import DataError, EdgeLayer, GrammeRegressor, MembershipLayer, MultiLabelClassifier, MultilayerGraph
 from gramme.cli.app import main
 from gramme.methods import LabelPropagation, OneHotLogistic
-from gramme.methods.multilabel import known_label_sets, multilabel_scores
+from gramme.methods.multilabel import compare_label_sets, known_label_sets, multilabel_scores
 
 CODES = np.arange(40) % 4
 GRAPH = MultilayerGraph({"club": MembershipLayer.from_codes(CODES)}, nodes=[f"n{place}" for place in range(40)])
@@ -115,10 +115,36 @@ def test_mistakes_are_named(y, said):
 def test_where_it_cannot_serve_it_says_so(model):
     with pytest.raises(DataError, match="must be a method that predicts classes, not GrammeRegressor"):
         MultiLabelClassifier(GrammeRegressor()).fit(GRAPH, HALF)
-    with pytest.raises(DataError, match="for one label per node"):
-        model.predict_set()
     with pytest.raises(DataError, match="learned from, which says nothing"):
         model.score(y=HALF)
+
+
+def test_sets_hold_the_true_answer_of_each_label_as_often_as_promised():
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 4, 400)
+    graph = MultilayerGraph({"club": MembershipLayer.from_codes(np.where(random.random(400) < 0.8, codes, 0))})
+    sets = [[label for label, has in (("even", code % 2 == 0), ("high", code > 1)) if has] for code in codes]
+    known = [[*one, "all"] if node < 200 else None for node, one in enumerate(sets)]
+    answers = MultiLabelClassifier(OneHotLogistic(random_state=0)).fit(graph, known).predict_set(coverage=0.9)
+    assert answers.shape == (400, 3, 2)
+    assert (answers[:, 0] == [False, True]).all(), "all have this label"
+    truth = np.stack([codes % 2 == 0, codes > 1], axis=1).astype(int)
+    held = np.take_along_axis(answers[200:, 1:], truth[200:, :, None], axis=2)
+    assert held.mean() > 0.85
+
+
+def test_methods_are_compared_on_the_same_splits():
+    methods = {"spread": method(), "same": method(), "clubs": OneHotLogistic(random_state=0)}
+    table = compare_label_sets(GRAPH, methods, WHOLE, train=30, repeats=2)
+    assert table["method"].tolist() == ["spread", "same", "clubs"] * 2
+    scores = ["macro_f1", "micro_f1", "exact", "ranking_loss"]
+    spread, same = (table.loc[table["method"] == name, scores].to_numpy() for name in ("spread", "same"))
+    np.testing.assert_array_equal(spread, same)
+    assert (table["micro_f1"] > 0.7).all()
+    one = np.random.default_rng(1).permutation(40)
+    y = [WHOLE[node] if node in one[:12] else None for node in range(40)]
+    alone = MultiLabelClassifier(method()).fit(GRAPH, y).score(y=WHOLE)
+    assert table["micro_f1"][3] == pytest.approx(alone)
 
 
 def test_isolated_nodes_and_odd_names():

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from gramme import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.nn import MemberRandom
 from gramme.nn.relations import LabelNetwork, RelationPlan, graph_views, reached, source_names, views_size
 
 
@@ -33,8 +34,9 @@ def label_network(graph: MultilayerGraph, hops: int = 3, classes: int = 4) -> La
         hops=hops,
         dropout=0.0,
         score_bound=5.0,
-        generator=torch.Generator().manual_seed(1),
+        random=MemberRandom([1]),
     ).double()
+    network.eval()
     with torch.no_grad():  # scores are all the same at the start
         network.attention.normal_(generator=torch.Generator().manual_seed(2))
         network.member_attention.normal_(generator=torch.Generator().manual_seed(3))
@@ -69,8 +71,8 @@ def test_a_plan_for_some_nodes_says_the_same_about_them(nodes: list[int]) -> Non
     shown = torch.arange(0, 30, 2)
     codes = shown % 4
     views = graph_views(graph)
-    whole = network(RelationPlan(views, 3), shown, codes)
-    part = network(RelationPlan(views, 3, np.array(nodes)), shown, codes)
+    whole = network((shown, codes), RelationPlan(views, 3))
+    part = network((shown, codes), RelationPlan(views, 3, np.array(nodes)))
     torch.testing.assert_close(part.scores, whole.scores[nodes])
     torch.testing.assert_close(part.embedding, whole.embedding[nodes])
 
@@ -92,6 +94,6 @@ def test_rows_that_no_one_asked_about_hears_are_left_out() -> None:
 def test_a_graph_without_edges_has_a_plan() -> None:
     graph = MultilayerGraph({"empty": EdgeLayer(1, [], [])})
     network = label_network(graph, hops=2)
-    found = network(RelationPlan(graph_views(graph), 2), torch.tensor([0]), torch.tensor([1]))
-    assert found.scores.shape == (1, 4)
+    found = network((torch.tensor([0]), torch.tensor([1])), RelationPlan(graph_views(graph), 2))
+    assert found.scores.shape == (1, 1, 4)
     assert bool(found.scores.isfinite().all())

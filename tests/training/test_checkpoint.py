@@ -6,7 +6,7 @@ from tests.training.test_loop import LABELLED, parts, task
 
 from gramme.distributed import SINGLE_PROCESS
 from gramme.errors import DataError, GrammeWarning
-from gramme.training import Callback, EarlyStopping, History, train
+from gramme.training import Callback, EarlyStopping, History, Settings, train
 from gramme.training.checkpoint import checkpoints
 
 
@@ -35,16 +35,7 @@ def trained(folder, *, resume, cut=None, stopping=False, rate=0.05, data=""):
     callbacks.append(CutOff(100 if cut is None else cut))
     with checkpoints(folder, SINGLE_PROCESS, resume=resume, data=data):
         for _ in range(2):  # the second training of a command is told from the first
-            state = train(
-                network,
-                features,
-                plan,
-                task(LABELLED),
-                epochs=8,
-                learning_rate=rate,
-                weight_decay=0.01,
-                callbacks=callbacks,
-            )
+            state = train(network, features, plan, task(LABELLED), Settings(8, rate, 0.01), callbacks=callbacks)
     return ({name: value.clone() for name, value in network.state_dict().items()}, history.rows, state)
 
 

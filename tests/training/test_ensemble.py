@@ -1,5 +1,7 @@
 """Training an ensemble without any estimator: batches, interrupts, divergence, history."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -168,9 +170,10 @@ def test_monitored_accuracy_is_that_of_the_members_mean():
 def interrupt_in(monkeypatch, batch):
     calls = []
 
-    def interrupted(network, *arguments, **options):
+    def interrupted(network, features, plan, task, settings, **options):
         calls.append(network)
-        state = train(network, *arguments, **options | {"epochs": 2 if len(calls) == batch else 6})
+        settings = replace(settings, epochs=2 if len(calls) == batch else 6)
+        state = train(network, features, plan, task, settings, **options)
         state.interrupted = len(calls) == batch
         return state
 

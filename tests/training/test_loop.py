@@ -19,6 +19,7 @@ from gramme.training import (
     History,
     NumberTask,
     Progress,
+    Settings,
     Task,
     evaluate,
     joined_history,
@@ -157,14 +158,7 @@ def task(nodes, members=2):
 def run(callbacks=(), epochs=10, members=2, learning_rate=0.05):
     network, features, plan = parts(members)
     state = train(
-        network,
-        features,
-        plan,
-        task(LABELLED, members),
-        epochs=epochs,
-        learning_rate=learning_rate,
-        weight_decay=0.0,
-        callbacks=callbacks,
+        network, features, plan, task(LABELLED, members), Settings(epochs, learning_rate, 0.0), callbacks=callbacks
     )
     return network, features, plan, state
 

@@ -64,7 +64,7 @@ def set_facts(
         "alone": bool((set_thresholds >= 1).all() and expected_coverage >= coverage + 0.005),
         "by_class": by_class,
         "tested": int(out_of_fold.nodes.size),
-        "halved": model.out_of_half() is not None,
+        "halved": hasattr(model, "halved_probabilities_"),
         "needed": fewest_labels(coverage),
         "enough": bool(has_enough_labels),
         "unsettled": scarce_classes if by_class and has_enough_labels else [],

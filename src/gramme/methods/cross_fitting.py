@@ -292,7 +292,7 @@ class PredictionSetMixin:
         code_of_class = {label: place for place, label in enumerate(model.classes_.tolist())}
         return np.array([code_of_class[label] for label in model.transduction_[nodes].tolist()], dtype=np.int64)
 
-    def out_of_half(self) -> OutOfFold | None:
+    def _out_of_half(self) -> OutOfFold | None:
         """What models of half of the training labels say about those that were predicted by folds.
 
         It tells how much the model gains by more labels, and so how much less it misses than its folds did. The first
@@ -406,7 +406,7 @@ class PredictionSetMixin:
         return float(np.average([class_promise.level for class_promise in class_promises], weights=class_counts))
 
     def _promises(self, coverage: float, by_class: bool) -> list[Threshold]:
-        fold_predictions, half_predictions = self.out_of_fold(), self.out_of_half()
+        fold_predictions, half_predictions = self.out_of_fold(), self._out_of_half()
         halved_scores = None if half_predictions is None else half_predictions.set_scores()
         calibration_scores = CalibrationScores(
             fold_predictions.set_scores(), fold_predictions.codes, halved_scores, fold_predictions.folds

@@ -94,9 +94,7 @@ def _from_indicator(graph: MultilayerGraph, y: Any) -> KnownLabelSets:
     if len(set(frame.columns)) < frame.shape[1]:
         raise DataError("the columns of the indicator are the labels, and two have the same name")
     if isinstance(y, pd.DataFrame) and not isinstance(y.index, pd.RangeIndex):
-        strangers = ~frame.index.isin(graph.nodes)
-        if strangers.any():
-            raise DataError(f"the indicator has a row for {frame.index[strangers][0]!r}, which is no node of the graph")
+        _refuse_strangers(graph, frame.index)
         frame = frame.reindex(graph.nodes)
     elif len(frame) != graph.num_nodes:
         raise DataError(f"the indicator has {len(frame)} rows for {graph.num_nodes} nodes")
@@ -116,32 +114,34 @@ def _from_sets(graph: MultilayerGraph, y: Any, separator: str | None) -> KnownLa
         if len(listed) != graph.num_nodes:
             raise DataError(f"{len(listed)} sets of labels were given for {graph.num_nodes} nodes")
         given = dict(zip(graph.nodes, listed, strict=True))
-    strangers = [name for name in given.keys() if name not in graph.nodes]  # noqa: SIM118
-    if strangers:
-        raise DataError(f"labels were given for {strangers[0]!r}, which is no node of the graph")
-    nodes, sets = [], []
-    for place, name in enumerate(graph.nodes):
+    _refuse_strangers(graph, given.keys())
+    label_sets = {}
+    for node, name in enumerate(graph.nodes):
         value = given.get(name)
-        if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NA:
-            continue
-        nodes.append(place)
-        sets.append(_label_set(value, separator))
-    labels = sorted_labels(np.array([*dict.fromkeys(label for one in sets for label in one), None], dtype=object)[:-1])
-    number = {label: place for place, label in enumerate(labels)}
-    indicator = np.zeros((len(nodes), len(labels)), dtype=bool)
-    for row, one in enumerate(sets):
-        indicator[row, [number[label] for label in one]] = True
-    return KnownLabelSets(np.array(nodes, dtype=np.int64), indicator, natural_array(labels))
+        if value is not None and value is not pd.NA and not (isinstance(value, float) and np.isnan(value)):
+            label_sets[node] = _label_set(value, separator)
+    distinct = list(dict.fromkeys(label for labels in label_sets.values() for label in labels))
+    labels = sorted_labels(np.array([*distinct, None], dtype=object)[:-1])
+    column = {label: place for place, label in enumerate(labels)}
+    indicator = np.zeros((len(label_sets), len(labels)), dtype=bool)
+    for row, some in enumerate(label_sets.values()):
+        indicator[row, [column[label] for label in some]] = True
+    return KnownLabelSets(np.array(list(label_sets), dtype=np.int64), indicator, natural_array(labels))
+
+
+def _refuse_strangers(graph: MultilayerGraph, names: Iterable[Any]) -> None:
+    stranger = next((name for name in names if name not in graph.nodes), None)
+    if stranger is not None:
+        raise DataError(f"labels were given for {stranger!r}, which is no node of the graph")
 
 
 def _label_set(value: Any, separator: str | None) -> list[Any]:
     """The labels of a node."""
     if isinstance(value, str):
-        parts = value.split(separator) if separator else [value]
-        return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
-    if isinstance(value, Iterable) and not isinstance(value, (Mapping, bytes)):
-        return list(dict.fromkeys(value))
-    return [value]
+        value = [part.strip() for part in (value.split(separator) if separator else [value])]
+        return [label for label in dict.fromkeys(value) if label]
+    several = isinstance(value, Iterable) and not isinstance(value, (Mapping, bytes))
+    return list(dict.fromkeys(value)) if several else [value]
 
 
 def multilabel_scores(
@@ -327,11 +327,28 @@ class MultiLabelClassifier(BaseEstimator):
             raise DataError(f"there is no metric {metric!r} for several labels; there are: {', '.join(scores)}")
         return scores[metric]
 
-    def predict_set(self, *_: Any, **__: Any) -> None:
-        """Refused: a promise about several labels at once is not made; :meth:`predict_proba` has each one's."""
-        raise DataError(
-            "sets with a promised coverage are for one label per node; predict_proba has the probability of each label"
-        )
+    def predict_set(
+        self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9, by_class: bool = False
+    ) -> Flags:
+        """Which answers are plausible for each label: that a node lacks it, that it has it, or both.
+
+        The promise, as for :meth:`gramme.methods.NodeClassifier.predict_set`, is one for each label by itself: the true
+        answer is among them with a probability of ``coverage``. Nothing is promised about all labels of a node at once.
+
+        Returns
+        -------
+        array of bool, shape (nodes, labels, 2)
+            Whether a node may lack each label, and whether it may have it.
+        """
+        self.check_fitted()
+        nodes = len(self.nodes_) if graph is None else graph.num_nodes
+        answers = np.zeros((nodes, len(self.classes_), 2), dtype=bool)
+        for column, model in enumerate(self.models_.values()):
+            if isinstance(model, float):
+                answers[:, column, int(model)] = True
+            else:
+                answers[:, column] = model.predict_set(graph, coverage=coverage, by_class=by_class)
+        return answers
 
     def predictions_frame(self, graph: MultilayerGraph | None = None) -> pd.DataFrame:
         """A row per node: ``predicted``, a tuple of labels, and ``probability_<label>`` for each label."""
@@ -398,3 +415,50 @@ class MultiLabelClassifier(BaseEstimator):
             model.models_[label] = inner
         model.probabilities_ = model._probabilities(None)
         return model
+
+
+def compare_label_sets(
+    graph: MultilayerGraph,
+    methods: Mapping[str, NodeClassifier],
+    y: Any = None,
+    *,
+    train: float = 20.0,
+    repeats: int = 5,
+    separator: str | None = None,
+) -> pd.DataFrame:
+    """Compare methods on nodes with several labels, on the same random splits.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    methods : mapping of name to NodeClassifier
+        Each becomes the method of a :class:`MultiLabelClassifier`.
+    y, separator
+        As for :func:`known_label_sets`.
+    train : float, default=20.0
+        Percentage of the nodes with known labels that are learned from; all others are tested on.
+    repeats : int, default=5
+        Realisations; number r has the nodes that ``gramme benchmark`` would take in its realisation r.
+
+    Returns
+    -------
+    DataFrame
+        A row per method and realisation with the scores of :func:`multilabel_scores`.
+    """
+    known = known_label_sets(graph, y, separator=separator)
+    rows = []
+    for realisation in range(repeats):
+        order = np.random.default_rng(realisation).permutation(known.nodes.size)
+        count = max(2, round(known.nodes.size * train / 100))
+        learned = np.full(graph.num_nodes, None, dtype=object)
+        for row in order[:count]:
+            learned[known.nodes[row]] = known.labels[known.indicator[row]].tolist()
+        tested = np.sort(order[count:])
+        for name, estimator in methods.items():
+            model = MultiLabelClassifier(clone(estimator)).fit(graph.replace(labels=None), learned)
+            probabilities = np.zeros((tested.size, len(known.labels)))
+            columns = pd.Index(known.labels).get_indexer(model.classes_)
+            probabilities[:, columns] = model.predict_proba()[known.nodes[tested]]
+            scores = multilabel_scores(known.indicator[tested], probabilities)
+            rows.append({"method": name, "realisation": realisation} | scores)
+    return pd.DataFrame(rows)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,11 +35,8 @@ HEAD_WEIGHTS = ("nonnegative", "simplex", "free")
 class ScalingFactors(nn.Module):
     """Scaling factors over the last axis: the numbers a fusion head multiplies its inputs with.
 
-    They start near 1 / n, a little apart from each other so that several heads do not learn the same.
-
-    ``random``: Draws the starting values; the factors' first axis are its members; ``shape``: The further axes; the
-    last one is the one that is combined; ``kind`` {"nonnegative", "simplex", "free"}: Non-negative as in the paper,
-    also summing to one, or unconstrained.
+    They start near 1 / n, a little apart from each other so that several heads do not learn the same. The first axis
+    are the members of ``random``, ``shape`` has the further ones; ``kind`` says how they are constrained.
     """
 
     def __init__(self, random: MemberRandom, shape: tuple[int, ...], kind: str) -> None:
@@ -89,10 +87,7 @@ def glorot_bound(fan_in: int, fan_out: int) -> float:
 
 # Random numbers for an ensemble: every member draws from its own generators.
 class MemberRandom:
-    """What the members draw: starting values from a generator each, dropout by node (:mod:`gramme.ops.kernels`).
-
-    ``seeds``: One seed per member.
-    """
+    """What the members draw, each from a seed of its own: starting values from a generator, dropout by node."""
 
     def __init__(self, seeds: Sequence[int]) -> None:
         self.seeds = [int(seed) % 2**63 for seed in seeds]
@@ -152,8 +147,8 @@ class ShapesOnly(MemberRandom):
 class Places:
     """Which nodes of a whole graph some rows stand for.
 
-    ``nodes`` (nodes here,): Positions in the whole graph. Rows may be several copies of them, those of the first layer
-    first; ``whole``: Nodes of the whole graph.
+    ``nodes`` (nodes here,): Positions in the whole graph, which has ``whole`` nodes. Rows may be several copies of
+    them, those of the first layer first.
     """
 
     nodes: Tensor
@@ -168,10 +163,7 @@ class Places:
 
 @dataclass(frozen=True)
 class EntryPlaces:
-    """The same for the entries of sparse features: a key tells the node, and the entry's place in the node's row.
-
-    ``places``: Of the rows; ``row``, ``within`` (entries,): The row of each entry, and its place there.
-    """
+    """The same for the entries of sparse features: a key tells the row's node, and the entry's place within the row."""
 
     places: Places | None
     rows: int
@@ -206,16 +198,14 @@ def weighted_attention(
     edge_vector: Tensor | None = None,
     listening: Tensor | None = None,
 ) -> Tensor:
-    """One hop of attention for all layers and members.
+    """One hop of attention for all layers and members, from ``features`` that the layers share or each layer's own.
 
-    ``features`` (nodes, members, in): Shared by the layers, or each layer's own; ``weight`` (members, layers, in,
-    heads, out): W; ``vector`` (members, layers, heads, out): a; ``factors`` (members, layers, heads): f; 1 / heads if
-    not given; ``neighbourhood``: Over the nodes of all layers stacked. Without one each node hears itself alone;
-    ``concatenate``: Put the activated heads side by side in place of the sum; ``score_bound``: Keep scores between
-    minus and plus this, see :func:`bounded`; ``drop``: Applied to x, shape (nodes of all layers, members, heads, out),
-    on the way into the sums; ``edge_vector`` (members, heads, edge features): c, where the neighbourhood's edges or
-    memberships have features; ``listening`` (members, layers, heads, out): Gives the listener's part of a score, on
-    which LeakyReLU then works; with a ``ListenerSums``.
+    ``weight`` (members, layers, in, heads, out): W; ``vector`` (members, layers, heads, out): a; ``factors`` (members,
+    layers, heads): f; 1 / heads if not given; ``neighbourhood``: Over the nodes of all layers stacked. Without one each
+    node hears itself alone; ``concatenate``: Put the activated heads side by side in place of the sum; ``score_bound``:
+    See :func:`bounded`; ``drop``: Applied to x, (nodes of all layers, members, heads, out), on the way into the sums;
+    ``edge_vector`` (members, heads, edge features): c; ``listening``, of the shape of a: Gives the listener's part of a
+    score, on which LeakyReLU then works; with a ``ListenerSums``.
 
     Returns (layers, outputs, members, out): The nodes are the outputs of the neighbourhood sum.
     """
@@ -267,12 +257,7 @@ def pooled_attention(
     concatenate: bool = False,
     score_bound: float | None = None,
 ) -> Tensor:
-    """The same where every layer puts each node in one group: one row per group, pooled before it is projected.
-
-    Parameters are those of :func:`weighted_attention`, with features that the layers share.
-
-    Returns (members, rows, out): The rows are those of the groups.
-    """
+    """The same where every layer puts each node in one group: (members, groups, out), pooled before the projection."""
     heard = pooled_means(features, weight, vector, groups, score_bound)
     members, rows, heads, columns = heard.shape
     if concatenate:
@@ -303,16 +288,10 @@ def bounded(scores: Tensor, bound: float | None) -> Tensor:
 class AttentionHop(nn.Module):
     """H attention heads and their fusion head, with parameters of its own for each layer.
 
-    The heads' results are activated and summed with the scaling factors of a fusion head, or combined as in other
-    attention networks: averaged, or put side by side.
-
-    ``random``: The members of the ensemble; draws starting values and dropout; ``layers``: Layers with parameters of
-    their own; ``in_dim``, ``out_dim``, ``heads``: When heads are concatenated, each has ``out_dim / heads`` columns;
-    ``head_weights`` {"nonnegative", "simplex", "free"}; ``attention_dropout``: Probability with which a node is not
-    heard, by anybody, in a training step; ``combine_heads`` {"weighted", "average", "concatenate"}; ``score_bound``:
-    Keep scores between minus and plus this; ``edge_columns``: Features of edges and memberships of all layers together;
-    ``score`` {"neighbour", "leaky"}: Whether the neighbour's part of a score counts alone, or both ends' with
-    LeakyReLU.
+    ``layers``: With parameters of their own; ``in_dim``, ``out_dim``, ``heads``: When heads are concatenated, each has
+    ``out_dim / heads`` columns; ``attention_dropout``: Probability with which a node is not heard, by anybody, in a
+    training step; ``edge_columns``: Features of edges and memberships of all layers together; ``score`` {"neighbour",
+    "leaky"}: Whether the neighbour's part of a score counts alone, or both ends' with LeakyReLU.
     """
 
     def __init__(
@@ -355,32 +334,14 @@ class AttentionHop(nn.Module):
         groups that are pooled come (members, groups, out_dim).
         """
         factors = None if self.factors is None else self.factors()
-        concatenate = self.combine_heads == "concatenate"
+        how: Any = {"concatenate": self.combine_heads == "concatenate", "score_bound": self.score_bound}
+        parts = self.weight, self.attention, factors
         if isinstance(neighbourhood, PooledGroups):
             assert isinstance(features, Tensor)
-            return pooled_attention(
-                features,
-                self.weight,
-                self.attention,
-                factors,
-                neighbourhood,
-                self.activation,
-                concatenate=concatenate,
-                score_bound=self.score_bound,
-            )
-        return weighted_attention(
-            features,
-            self.weight,
-            self.attention,
-            factors,
-            neighbourhood,
-            self.activation,
-            concatenate=concatenate,
-            score_bound=self.score_bound,
-            drop=partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None,
-            edge_vector=self.edge_coefficients(),
-            listening=self.listening,
-        )
+            return pooled_attention(features, *parts, neighbourhood, self.activation, **how)
+        drop = partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None
+        own: Any = {"drop": drop, "edge_vector": self.edge_coefficients(), "listening": self.listening}
+        return weighted_attention(features, *parts, neighbourhood, self.activation, **how, **own)
 
     def scores(self, features: Features, *, of_listener: bool = False) -> Tensor:
         """How much each node is listened to, t of the formula, or how it listens, (layers, nodes, members, heads)."""

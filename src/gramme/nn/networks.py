@@ -25,14 +25,9 @@ from .plan import Output, Plan, Shape, Step
 class SupraFusion(nn.Module):
     """K fusion heads over the L layers and an overall fusion head over the K (the supra fusion layer).
 
-    Without a feed-forward layer between the two, both are linear and multiply out to one factor per layer,
-    ``sum over k of kappa_k gamma_kl``, which is how it is computed.
-
-    ``fusion_heads``: K; ``feed_forward``: Whether each head's result passes a fully connected layer and the activation
-    before the overall fusion.
-
-    ``muted``: Layers that give every node the mean of what they found, so that they tell no nodes apart: for
-    explanations; ``communicator``: The processes over whose nodes that mean is taken.
+    Without ``feed_forward``, a fully connected layer and the activation in between, both are linear and multiply out to
+    one factor per layer, ``sum over k of kappa_k gamma_kl``. ``muted``: Layers that give every node the mean of what
+    they found, over the processes of ``communicator``, so that they tell no nodes apart: for explanations.
     """
 
     muted: tuple[int, ...] = ()

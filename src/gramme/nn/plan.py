@@ -35,11 +35,9 @@ class Shape:
     """The sizes and choices that both networks share; the paper's symbols in brackets.
 
     ``layers``: Layers of the graph (L); ``in_dim``, ``hidden_dim``, ``classes``: Columns of the features (D), of the
-    embedding (d), and classes (C); ``heads``, ``depth``: Attention heads (H) and hops (T) of each layer; ``readout``
-    {"linear", "attention"}: What gives the class scores: a fully connected layer after the last hop, or the last hop
-    itself; ``edge_columns``: Features of the edges or memberships of each layer; empty where no layer has any;
-    ``score`` {"neighbour", "leaky"}: Whether the neighbour's part of a score counts alone, as in the paper, or both
-    ends' with LeakyReLU, as in GAT.
+    embedding (d), and classes (C); ``heads``, ``depth``: Attention heads (H) and hops (T) of each layer;
+    ``edge_columns``: Features of the edges or memberships of each layer; empty where no layer has any. Choices are
+    those of :class:`~gramme.GrammeFusion`.
     """
 
     layers: int
@@ -124,14 +122,11 @@ class Step(nn.Module):
 class Plan(nn.Module):
     """What a network needs of a graph.
 
-    ``chains``: For each set of layers that run together, one step per hop; ``present`` (layers, nodes): Which copies of
-    nodes exist; ``narrowed``: The nodes that are left after the last hop; all if not given; ``nodes``: The nodes to
-    take of the output; all that are left if not given; ``everywhere``: The plan for all nodes on the same sums; itself
-    if not given; ``places``, ``places_at_end``: Which nodes of the whole graph the rows stand for, before and after the
-    last hop; all in order if not given; ``communicator``: The processes that follow the plan together.
-
-    ``rows``: The most rows that a hop works on; ``present``, ``present_at_end`` (layers, nodes): Which copies exist, as
-    numbers, before and after the last hop; None if all do.
+    ``chains``: For each set of layers that run together, one step per hop; ``narrowed``: The nodes that are left after
+    the last hop, all if not given; ``nodes``: Those to take of the output; ``everywhere``: The plan for all nodes on
+    the same sums; ``places``, ``places_at_end``: Which nodes of the whole graph the rows stand for, before and after
+    the last hop. ``rows``: The most rows that a hop works on; ``present``, ``present_at_end`` (layers, nodes): Which
+    copies exist, as numbers; None if all do.
     """
 
     present: Tensor | None

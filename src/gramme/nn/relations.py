@@ -2,8 +2,8 @@
 
 The two networks of the paper start from fixed features and give each layer one factor. On a graph with many relations
 and many classes that is not enough: a relation may join unlike labels, most relations say nothing about a node, and a
-label may be several hops away. Both networks here attend over views , in compact rows
-where empty neighbourhoods say nothing.
+label may be several hops away. Both networks here attend over views, in compact rows where empty neighbourhoods say
+nothing.
 
 *Labels as inputs* (:class:`LabelNetwork`): a node starts from the embedding of its label where that is shown, else from
 nothing. Every hop has a matrix and an attention vector for each view, so that a view may turn one class into another:
@@ -11,8 +11,10 @@ nothing. Every hop has a matrix and an attention vector for each view, so that a
     h_i' = elu(W h_i + b + sum over views v of V_v z_vi),
     z_vi = sum over j of c_ij exp(t_vj) h_j / sum over j of c_ij exp(t_vj),   t_vj = <a_v, h_j>.
 
-A group says the attention-weighted mean of its members, and a node attends over its groups. The hops' states, side by
-side, give the scores. Whether a label is shown is the training's choice: it hides some and asks for them.
+A group says the attention-weighted mean of its members, and a node attends over its groups. Whom no label has reached
+yet is silent, and j runs over the others: where labels are few, a mean over everybody would leave next to nothing of
+them after a few hops. The hops' states, side by side, give the scores. Whether a label is shown is the training's
+choice: it hides some and asks for them.
 
 *Learned inputs* (:class:`TableNetwork`): one hop, where each source of each view has a learned row and a learned score
 in place of h_j and t_vj. Only sources that a labelled node hears have a row; all others say nothing.
@@ -32,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -46,7 +48,7 @@ from gramme.graph import MultilayerGraph
 from gramme.ops import attention_sums
 from gramme.ops.neighbourhood import NeighbourhoodSum, SparseRowSum, linear
 
-from .attention import bounded
+from .attention import MemberRandom, bounded
 from .plan import Output
 
 Positions = NDArray[np.int64]
@@ -80,9 +82,9 @@ class StackedViews(nn.Module):
     """Several views below each other, each without the nodes that hear nobody and the sources that nobody hears.
 
     ``matrices`` (listeners, sources): How strongly each node listens to each source. Views may share their sources or
-    have sources of their own; ``starts``: Where the sources of each view begin in the table of all sources; 0 if not
-    given; ``num_sources``: Rows of the table of all sources; those of the first view if not given; ``apart``: Whether
-    every view has listeners of its own, those of one after those of another.
+    have sources of their own; ``starts``: Where the sources of each view begin in the table of all sources, which has
+    ``num_sources`` rows; ``apart``: Whether every view has listeners of its own, those of one after those of another;
+    ``layers``: The layer of each view, for networks that need it.
 
     ``row_counts``, ``source_counts``: Rows and sources of each view; ``rows``: The listener that each row stands for;
     ``sources``: Where each source stands in the table of all sources.
@@ -98,8 +100,10 @@ class StackedViews(nn.Module):
         num_sources: int | None = None,
         *,
         apart: bool = False,
+        layers: Sequence[int] = (),
     ) -> None:
         super().__init__()
+        self.layers = layers
         listeners, total = matrices[0].shape if matrices else (0, 0)
         total = total if num_sources is None else num_sources
         firsts = np.cumsum([0, *(matrix.shape[0] for matrix in matrices)]) if apart else [0] * (len(matrices) + 1)
@@ -122,6 +126,16 @@ class StackedViews(nn.Module):
         self.join = SparseSum(sp.csr_array(_selection(row, listeners).T.tocsr()))
         self.register_buffer("rows", torch.from_numpy(row), persistent=False)
         self.register_buffer("sources", torch.from_numpy(source), persistent=False)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all views."""
+        return self.sum.outputs
+
+    @property
+    def everywhere(self) -> StackedViews:
+        """Itself: the listeners of the stack are those whose output is wanted."""
+        return self
 
     def attend(self, values: Tensor, scores: Tensor) -> Tensor:
         """Attention-weighted means of what the sources say, (rows, columns).
@@ -203,12 +217,10 @@ def source_names(graph: MultilayerGraph, view: View) -> pd.Index:
 class RelationStep(nn.Module):
     """One hop: who listens to whom among some nodes.
 
-    ``inputs``, ``outputs``: The nodes whose states are there before and after the hop; all if not given. Whoever an
-    output hears must be among the inputs, and so must be the output itself.
-
-    ``members``: Groups listen to their members; the groups of one layer after those of another; ``heard``: Nodes listen
-    to nodes and to groups. The table of sources is that of the inputs, then that of the groups; ``own``: Where the
-    outputs stand among the inputs; None if they are the same.
+    ``inputs``, ``outputs``: The nodes whose states are there before and after the hop, all if not given; whoever an
+    output hears must be among the inputs. ``members``: Groups listen to their members; ``heard``: Nodes listen to nodes
+    and to groups, whose table is that of the inputs, then that of the groups; ``own``: Where the outputs stand among
+    the inputs; None if they are the same.
     """
 
     own: Tensor | None
@@ -243,9 +255,7 @@ class RelationStep(nn.Module):
 
 
 class RelationPlan(nn.Module):
-    """The hops of a network over a graph's views, for the output of some nodes or of all.
-
-    ``nodes``: In ascending order; all nodes if not given.
+    """The hops of a network over a graph's views, for the output of some nodes, in ascending order, or of all.
 
     ``start``: The nodes whose inputs are needed; None for all; ``ends``: For each hop, where the nodes asked about
     stand among its outputs; None if they are all of them.
@@ -271,6 +281,16 @@ class RelationPlan(nn.Module):
         self.ends: list[Tensor | None] = [
             None if nodes is None else torch.from_numpy(_among(after, nodes)) for after in needed[1:]
         ]
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the largest hop."""
+        return max((cast("RelationStep", step).heard.num_rows for step in self.steps), default=0)
+
+    @property
+    def everywhere(self) -> RelationPlan:
+        """Itself: held-out labels are among the nodes it is for."""
+        return self
 
     def at_start(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
         """Which of some nodes are among those whose inputs are needed, and where they stand there."""
@@ -305,37 +325,31 @@ def _among(positions: Positions | None, nodes: Positions) -> Positions:
 
 
 # The two networks.
-VIEW_START = 0.5
-"""Starting size of a view's matrix relative to one that keeps the size of states: several views are added."""
-LABEL_START = 0.3
-"""Standard deviation of a label's embedding at the start."""
-TABLE_START = 0.05
-"""Standard deviation of a learned input at the start."""
 
 
 class RelationNetwork(nn.Module):
-    """What the two networks share.
+    """What the two networks share; as an ensemble they have one member.
 
-    ``muted``: Layers that say the same to all who hear somebody in them, so that they tell no nodes apart: for
-    explanations.
+    ``random``: Draws starting values and dropout. ``muted``: Layers that say the same to all who hear somebody in them,
+    so that they tell no nodes apart: for explanations.
     """
 
     muted: tuple[int, ...] = ()
+    hops = 1
 
-    def __init__(self, dropout: float, score_bound: float | None, generator: torch.Generator) -> None:
+    def __init__(self, columns: int, dropout: float, score_bound: float | None, random: MemberRandom) -> None:
         super().__init__()
-        self.dropout, self.score_bound, self.generator = dropout, score_bound, generator
+        self.columns, self.dropout, self.score_bound, self.random = columns, dropout, score_bound, random
 
     def drawn(self, *shape: int, scale: float) -> nn.Parameter:
         """A parameter with normal starting values."""
-        return nn.Parameter(torch.randn(*shape, generator=self.generator) * scale)
+        return nn.Parameter(self.random.normal(shape)[0] * scale)
 
     def dropped(self, values: Tensor) -> Tensor:
         """Values with some set to zero in training."""
         if not self.training or self.dropout == 0:
             return values
-        kept = torch.rand(values.shape, generator=self.generator) >= self.dropout
-        return values * kept / (1 - self.dropout)
+        return values * self.random.mask(values[:, None], 1, self.dropout)[:, 0]
 
     def levelled(self, rows: Tensor, layer: int) -> Tensor:
         """What a view says to its rows: of a muted layer the mean."""
@@ -343,30 +357,26 @@ class RelationNetwork(nn.Module):
             return rows
         return rows.mean(0, keepdim=True).expand_as(rows)
 
+    def largest(self, plan: RelationPlan | StackedViews) -> int:
+        """Numbers in the largest tensors of a pass."""
+        return plan.num_rows * self.columns
+
 
 class LabelNetwork(RelationNetwork):
     """Several hops from shown labels; see the module.
 
-    ``group_views``: How many of the views are of groups; ``generator``: Draws starting values and dropout.
+    ``group_views``: How many of the views are of groups. ``asked``: Which of the labels were hidden in the last step of
+    a training, by their positions, and are to be predicted.
     """
 
-    def __init__(
-        self,
-        views: int,
-        group_views: int,
-        classes: int,
-        *,
-        columns: int,
-        hops: int,
-        dropout: float,
-        score_bound: float | None,
-        generator: torch.Generator,
-    ) -> None:
-        super().__init__(dropout, score_bound, generator)
-        self.columns, self.hops = columns, hops
+    asked: Tensor
+
+    def __init__(self, views: int, group_views: int, classes: int, *, columns: int, hops: int, **shared: Any) -> None:
+        super().__init__(columns, **shared)
+        self.hops = hops
         level = columns**-0.5
-        self.labels = self.drawn(classes, columns, scale=LABEL_START)
-        self.weight = self.drawn(hops, views, columns, columns, scale=VIEW_START * level)
+        self.labels = self.drawn(classes, columns, scale=0.3)
+        self.weight = self.drawn(hops, views, columns, columns, scale=level / 2)  # several views are added
         self.attention = nn.Parameter(torch.zeros(hops, views, columns))
         self.member_attention = nn.Parameter(torch.zeros(hops, group_views, columns))
         self.own = self.drawn(hops, columns, columns, scale=level)
@@ -374,26 +384,34 @@ class LabelNetwork(RelationNetwork):
         self.classifier = self.drawn(hops * columns, classes, scale=(hops * columns) ** -0.5)
         self.bias = nn.Parameter(torch.zeros(classes))
 
-    def forward(self, plan: RelationPlan, shown: Tensor, codes: Tensor) -> Output:
-        """Class scores and embedding, (nodes, classes) and (nodes, hops * columns), of the nodes the plan is for.
+    def forward(self, labels: tuple[Tensor, Tensor], plan: RelationPlan) -> Output:
+        """Class scores and embedding, (nodes, 1, classes) and (nodes, 1, hops * columns), of the plan's nodes.
 
-        ``shown``, ``codes`` (shown,): The nodes whose labels are shown, and their classes.
+        ``labels``: Nodes and their classes. In training a random part of them is hidden.
         """
-        states = self.states(plan, shown, codes)
+        if self.training:
+            hidden = self.random.mask(self.labels.new_zeros(labels[0].numel(), 1, 1), 1, 0.3).flatten() == 0
+            hidden[self.random.calls % hidden.numel()] = True  # at least one is predicted
+            self.asked = torch.nonzero(hidden)[:, 0]
+            labels = labels[0][~hidden], labels[1][~hidden]
+        states = self.states(plan, *labels)
         ends = [
-            state if end is None else state.index_select(0, end)
+            (state if end is None else state.index_select(0, end))[:, :-1]
             for state, end in zip(states[1:], plan.ends, strict=True)
         ]
         embedding = torch.cat(ends, 1)
-        return Output(embedding @ self.classifier + self.bias, embedding)
+        return Output((embedding @ self.classifier + self.bias)[:, None], embedding[:, None])
 
     def states(self, plan: RelationPlan, shown: Tensor, codes: Tensor) -> list[Tensor]:
-        """The states before the first hop and after each."""
+        """The states before the first hop and after each; ``codes`` are the classes of the nodes ``shown``.
+
+        The last column is 1 for nodes that a label has reached, and 0 for those that are silent.
+        """
         there, places = plan.at_start(shown)
         count = plan.num_nodes if plan.start is None else len(plan.start)
-        state = self.labels.new_zeros(count, self.columns)
-        state = state.index_put((places,), self.labels.index_select(0, codes[there]))
-        states = [state]
+        labels = self.labels.index_select(0, codes[there])
+        state = self.labels.new_zeros(count, self.columns + 1)
+        states = [state.index_put((places,), F.pad(labels, (0, 1), value=1.0))]
         for hop, step in enumerate(plan.steps):
             states.append(self._hop(hop, cast("RelationStep", step), states[-1], plan))
         return states
@@ -403,36 +421,43 @@ class LabelNetwork(RelationNetwork):
         own = state if step.own is None else state.index_select(0, step.own)
         said = [
             self.levelled(part, layer) @ weight
-            for part, weight, layer in zip(step.heard.by_view(rows), self.weight[hop], plan.layer_of_view, strict=True)
+            for part, weight, layer in zip(
+                step.heard.by_view(rows[:, :-1]), self.weight[hop], plan.layer_of_view, strict=True
+            )
         ]
-        total = own @ self.own[hop] + self.own_bias[hop]
+        values, reached = own[:, :-1] @ self.own[hop] + self.own_bias[hop], own[:, -1:]
         if said:
-            total = total + step.heard.join.sums(torch.cat(said))
-        return self.dropped(F.elu(total))
+            values = values + step.heard.join.sums(torch.cat(said))
+            reached = reached + step.heard.join.sums(rows[:, -1:])
+        reached = (reached > 0).to(values.dtype)
+        return torch.cat([self.dropped(F.elu(values)) * reached, reached], 1)
 
     def listened(self, hop: int, step: RelationStep, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What each row of a hop hears, and of each source what it says and its score."""
+        """What each row of a hop hears, and of each source what it says and its score; the last column as in states."""
         table = state
         if step.members is not None:
-            said = step.members.gather.sums(state)
-            scores = self._scores(step.members, said, self.member_attention[hop])
-            groups = step.members.join.sums(step.members.attend(said, scores))
-            table = torch.cat([state, groups])
-        said = step.heard.gather.sums(table)
-        scores = self._scores(step.heard, said, self.attention[hop])
-        return step.heard.attend(said, scores), said, scores
+            said, scores = self._scored(step.members, state, self.member_attention[hop])
+            table = torch.cat([state, step.members.join.sums(_over_reached(step.members.attend(said, scores)))])
+        said, scores = self._scored(step.heard, table, self.attention[hop])
+        return _over_reached(step.heard.attend(said, scores)), said, scores
 
     def member_scores(self, hop: int, step: RelationStep, state: Tensor) -> Tensor:
         """How much each node is listened to by groups, for each view of groups and each member of one."""
         assert step.members is not None
-        said = step.members.gather.sums(state)
-        return self._scores(step.members, said, self.member_attention[hop])
+        return self._scored(step.members, state, self.member_attention[hop])[1]
 
-    def _scores(self, views: StackedViews, said: Tensor, vectors: Tensor) -> Tensor:
+    def _scored(self, views: StackedViews, table: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """What each source says, and its score."""
+        said = views.gather.sums(table)
         parts = views.by_view(said, sources=True)
-        found = [part @ vector for part, vector in zip(parts, vectors, strict=True)]
-        scores = torch.cat(found) if found else said.new_zeros(0)
-        return bounded(scores, self.score_bound)
+        found = [part[:, :-1] @ vector for part, vector in zip(parts, vectors, strict=True)]
+        return said, bounded(torch.cat(found) if found else said.new_zeros(0), self.score_bound)
+
+
+def _over_reached(means: Tensor) -> Tensor:
+    """Means over all sources, the last column being the share that is not silent, as means over those."""
+    share = means[:, -1:]
+    return torch.cat([means[:, :-1] / share.clamp(min=1e-12), (share > 0).to(means.dtype)], 1)
 
 
 class TableNetwork(RelationNetwork):
@@ -441,44 +466,29 @@ class TableNetwork(RelationNetwork):
     ``rows``: Sources that have a row.
     """
 
-    def __init__(
-        self,
-        rows: int,
-        classes: int,
-        *,
-        columns: int,
-        dropout: float,
-        score_bound: float | None,
-        generator: torch.Generator,
-    ) -> None:
-        super().__init__(dropout, score_bound, generator)
-        self.columns = columns
-        self.table = self.drawn(rows, columns, scale=TABLE_START)
+    def __init__(self, rows: int, classes: int, *, columns: int, **shared: Any) -> None:
+        super().__init__(columns, **shared)
+        self.table = self.drawn(rows, columns, scale=0.05)
         self.scores = nn.Parameter(torch.zeros(rows))
         self.hidden_bias = nn.Parameter(torch.zeros(columns))
         self.classifier = self.drawn(columns, classes, scale=columns**-0.5)
         self.bias = nn.Parameter(torch.zeros(classes))
 
-    def forward(self, views: StackedViews, rows: SparseSum | None, layers: list[int]) -> Output:
-        """Class scores and embedding of the listeners.
+    def forward(self, rows: SparseSum, views: StackedViews) -> Output:
+        """Class scores and embedding of the listeners, (nodes, 1, classes) and (nodes, 1, columns).
 
-        ``rows`` (sources of the views, rows of the table): The table's row of each source, none for a source without
-        one; if not given, each source has its own; ``layers``: The layer of each view.
+        ``rows`` (sources of the views, rows of the table): The table's row of each source, none for a source without.
         """
-        heard = self.listened(views, rows)[0]
-        parts = zip(views.by_view(heard), layers, strict=True)
+        parts = zip(views.by_view(self.listened(views, rows)[0]), views.layers, strict=True)
         said = [self.levelled(part, layer) for part, layer in parts]
         hidden = self.hidden_bias.expand(views.join.outputs, -1)
         if said:
             hidden = hidden + views.join.sums(torch.cat(said))
         embedding = F.elu(hidden)
-        return Output(self.dropped(embedding) @ self.classifier + self.bias, embedding)
+        return Output((self.dropped(embedding) @ self.classifier + self.bias)[:, None], embedding[:, None])
 
-    def listened(self, views: StackedViews, rows: SparseSum | None) -> tuple[Tensor, Tensor, Tensor]:
+    def listened(self, views: StackedViews, rows: SparseSum) -> tuple[Tensor, Tensor, Tensor]:
         """What each row hears, and of each source what it says and its score."""
-        said: Tensor = self.table
-        scores: Tensor = self.scores
-        if rows is not None:
-            said, scores = rows.sums(said), rows.sums(scores[:, None])[:, 0]
-        scores = bounded(scores, self.score_bound)
+        said = rows.sums(self.table)
+        scores = bounded(rows.sums(self.scores[:, None])[:, 0], self.score_bound)
         return views.attend(said, scores), said, scores

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import inspect
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,13 +65,11 @@ def structure(
     """
     if not isinstance(source, MultilayerGraph) and layer is not None:
         raise DataError("layer names a layer of a MultilayerGraph; other sources have none")
-    if hasattr(source, "edge_index") and not isinstance(source, Tensor):  # Data of PyTorch Geometric
+    if hasattr(source, "edge_index") and not isinstance(source, Tensor):
         num_nodes = source.num_nodes if num_nodes is None else num_nodes
-        edge_weight = getattr(source, "edge_weight", None) if edge_weight is None else edge_weight
-        source = source.edge_index
+    source, edge_weight, _ = _unwrapped(source, edge_weight)
     if isinstance(source, np.ndarray):
-        integers = source.ndim == 2 and source.shape[0] == 2 and np.issubdtype(source.dtype, np.integer)
-        source = torch.from_numpy(source) if integers else sp.coo_array(np.atleast_2d(source))
+        source = sp.coo_array(np.atleast_2d(source))
     if not _is_edge_index(source) and (edge_weight is not None or num_nodes is not None):
         raise DataError("edge_weight and num_nodes go with an edge_index of shape (2, edges)")
     for name, given in (("source", source), ("edge_weight", edge_weight)):
@@ -108,6 +107,18 @@ def structure(
         "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a square "
         f"sparse tensor, matrix or array, a SparseTensor or Data, not {given}"
     )
+
+
+def _unwrapped(source: Any, edge_weight: Tensor | None) -> tuple[Any, Tensor | None, Tensor | None]:
+    """The edges of PyG's Data with their weights and features, and an edge_index of numpy's as a tensor."""
+    edge_attr = None
+    if hasattr(source, "edge_index") and not isinstance(source, Tensor):
+        edge_weight = getattr(source, "edge_weight", None) if edge_weight is None else edge_weight
+        edge_attr = getattr(source, "edge_attr", None)
+        source = source.edge_index
+    if isinstance(source, np.ndarray) and np.issubdtype(source.dtype, np.integer) and source.shape[:1] == (2,):
+        source = torch.from_numpy(source) if source.ndim == 2 else source
+    return source, edge_weight, edge_attr
 
 
 def _is_edge_index(source: Any) -> bool:
@@ -225,13 +236,13 @@ class WeightedAttention(nn.Module):
         out_channels: int,
         heads: int = 2,
         *,
-        head_weights: str = "nonnegative",
-        combine_heads: str = "weighted",
-        activation: str = "elu",
+        head_weights: Literal["nonnegative", "simplex", "free"] = "nonnegative",
+        combine_heads: Literal["weighted", "average", "concatenate"] = "weighted",
+        activation: Literal["elu", "relu", "tanh", "none"] = "elu",
         attention_dropout: float = 0.0,
         score_bound: float | None = None,
         edge_dim: int | None = None,
-        kernels: str = "compiled",
+        kernels: Literal["compiled", "torch"] = "compiled",
     ) -> None:
         super().__init__()
         if min(out_channels, heads) < 1 or (in_channels < 1 and in_channels != -1):
@@ -344,13 +355,9 @@ class WeightedAttention(nn.Module):
             if edge_weight is not None or edge_attr is not None:
                 raise DataError("edge_weight and edge_attr go with an edge_index, not with a structure made of one")
             return source
-        if hasattr(source, "edge_index") and not isinstance(source, Tensor):
-            edge_weight = getattr(source, "edge_weight", None) if edge_weight is None else edge_weight
-            if edge_attr is None and self.edge_dim is not None:
-                edge_attr = getattr(source, "edge_attr", None)
-            source = source.edge_index
-        if isinstance(source, np.ndarray) and np.issubdtype(source.dtype, np.integer) and len(source) == 2:
-            source = torch.from_numpy(source)
+        source, edge_weight, own_attr = _unwrapped(source, edge_weight)
+        if edge_attr is None and self.edge_dim is not None:
+            edge_attr = own_attr
         if edge_attr is None and (edge_weight is None or not edge_weight.requires_grad):
             nodes = features.shape[0] if _is_edge_index(source) else None
             return structure(source, edge_weight=edge_weight, num_nodes=nodes).to(features.device)
@@ -404,16 +411,12 @@ class WeightedAttention(nn.Module):
         return values * F.dropout(torch.ones_like(values[..., :1]), self.attention_dropout)
 
     def __repr__(self) -> str:
-        usual = {
-            "combine_heads": "weighted",
-            "head_weights": "nonnegative",
-            "activation": "elu",
-            "attention_dropout": 0.0,
-            "score_bound": None,
-            "edge_dim": None,
-            "kernels": "compiled",
-        }
-        others = [f", {name}={getattr(self, name)!r}" for name, value in usual.items() if getattr(self, name) != value]
+        usual = inspect.signature(type(self)).parameters
+        others = [
+            f", {name}={getattr(self, name)!r}"
+            for name, parameter in usual.items()
+            if parameter.kind is parameter.KEYWORD_ONLY and getattr(self, name) != parameter.default
+        ]
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{''.join(others)})"
 
 

@@ -4,12 +4,26 @@ Stable for use outside are :class:`Callback` and :class:`State`, for ``fit(callb
 :class:`Task` with :data:`Loss`, for ``fit(loss=...)``.
 """
 
-from .callbacks import EarlyStopping, History, Progress, joined_history
-from .ensemble import ProgressDisplay, Settings, TrainedEnsemble, TrainingTargets, held_out_labels, train_ensemble
-from .loop import Callback, Loss, NumberTask, State, Task, evaluate, train
+from .ensemble import ProgressDisplay, TrainedEnsemble, TrainingTargets, held_out_labels, train_ensemble
+from .loop import (
+    Callback,
+    ChangingTask,
+    EarlyStopping,
+    History,
+    Loss,
+    NumberTask,
+    Progress,
+    Settings,
+    State,
+    Task,
+    evaluate,
+    joined_history,
+    train,
+)
 
 __all__ = [
     "Callback",
+    "ChangingTask",
     "EarlyStopping",
     "History",
     "Loss",

@@ -30,8 +30,7 @@ from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
 from gramme.ops.communicator import SINGLE_PROCESS, Communicator
 
-from .callbacks import EarlyStopping, History, Progress, joined_history
-from .loop import Callback, Loss, Task, evaluate, train
+from .loop import Callback, EarlyStopping, History, Loss, Progress, Settings, Task, evaluate, joined_history, train
 
 
 # What each member of an ensemble learns from, and which labels tell it when to stop.
@@ -39,11 +38,10 @@ from .loop import Callback, Loss, Task, evaluate, train
 class TrainingTargets:
     """The labels of an ensemble's training, member by member.
 
-    ``nodes``, ``codes`` (labelled,): Positions of the labelled nodes and their classes, or their numbers for each
-    member where the task is one of numbers, shape (labelled, members); ``weights`` (labelled, members): How much each
-    label counts for each member; 0 hides it; ``held_out`` (labelled, members): Labels that a member sets aside to know
-    when to stop; ``validation``: Nodes and classes that tell all members when to stop, in place of labels set aside;
-    ``task``: What is to be learned: classes, or numbers with :class:`~gramme.training.loop.NumberTask`; ``graph``:
+    ``nodes``, ``codes`` (labelled,): Positions of the labelled nodes and their classes, or numbers for each member,
+    (labelled, members), with :class:`~gramme.training.loop.NumberTask` as ``task``; ``weights`` (labelled, members):
+    How much each label counts for each member; 0 hides it; ``held_out`` (labelled, members): Labels that a member sets
+    aside to know when to stop; ``validation``: Nodes and classes that tell all members, in place of these; ``graph``:
     Where it is one process's part, only the labels of its own nodes become tasks.
     """
 
@@ -84,14 +82,9 @@ class TrainingTargets:
 
 
 def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.bool_] | None:
-    """Which of the labels it sees each member sets aside, at random within each class.
+    """Which labels each member sets aside, (labelled, members): a share of those it sees, at random within each class.
 
-    At least one label of each class stays in training.
-
-    ``codes`` (labelled,): Classes, numbered from 0; ``seen`` (labelled, members); ``fraction``: Share of each class
-    that is set aside.
-
-    Returns array of bool (labelled, members), or None if the labels are too few to set any aside.
+    At least one label of each class stays in training. None if the labels are too few to set any aside.
     """
     aside = np.zeros_like(seen)
     for member in range(seen.shape[1]):
@@ -109,9 +102,9 @@ PATIENCE_SECONDS = 2.0
 
 
 class ProgressDisplay:
-    """Shows a bar with the time left, once a training has taken two seconds.
+    """Shows a bar with the time left, once a training of ``total`` epochs has taken two seconds.
 
-    ``total``: Epochs in all; ``wanted``: Show it or not; if not given, only if standard error is a terminal.
+    If it is not said whether it is ``wanted``, only if standard error is a terminal.
     """
 
     def __init__(self, total: int, title: str, wanted: bool | None) -> None:
@@ -159,16 +152,6 @@ class ProgressDisplay:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Of Adam on the full batch, and of early stopping."""
-
-    epochs: int
-    learning_rate: float
-    weight_decay: float
-    patience: int
-
-
-@dataclass(frozen=True)
 class TrainedEnsemble:
     """What an ensemble's training leaves.
 
@@ -205,12 +188,9 @@ def train_ensemble(
     It is raised if they have not finished an epoch.
 
     ``batches``: The members that train together, in order; ``make``: A fresh network and the features of some members;
-    ``plan``: For the nodes of the lessons, on the device that the networks are on; ``monitor``: Nodes and classes whose
-    accuracy is noted after every epoch; nothing depends on it; ``trained``: Called with the members of each batch that
-    is kept and with what its network says about all nodes; ``title``: Stands beside the progress bar; ``progress``:
-    Show it or not; where None, only if standard error is a terminal; ``communicator``: The processes that train
-    together, each on its part of the graph; ``further``: What else happens beside the training of each batch; ``loss``:
-    In place of the task's own, see :data:`~gramme.training.Loss`.
+    ``plan``: For the nodes of the lessons; ``monitor``: Nodes and classes whose accuracy is noted after every epoch;
+    nothing depends on it; ``trained``: Called with the members of each batch that is kept and with what its network
+    says about all nodes; ``further``: What else happens beside the training of each batch.
     """
     histories: list[History] = []
     states: list[dict[str, Tensor]] = []
@@ -227,16 +207,7 @@ def train_ensemble(
                 callbacks.append(EarlyStopping(stopping, settings.patience))
             try:
                 state = train(
-                    network,
-                    features,
-                    plan,
-                    task,
-                    epochs=settings.epochs,
-                    learning_rate=settings.learning_rate,
-                    weight_decay=settings.weight_decay,
-                    callbacks=callbacks,
-                    communicator=communicator,
-                    loss=loss,
+                    network, features, plan, task, settings, callbacks=callbacks, communicator=communicator, loss=loss
                 )
             except KeyboardInterrupt:
                 if not states:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
@@ -189,6 +190,26 @@ class NumberTask(Task):
         return 1 - self.losses(scores) / spread.clamp(min=torch.finfo(spread.dtype).tiny)
 
 
+@dataclass(frozen=True)
+class ChangingTask(Task):
+    """Labels of which other ones are learned in every step: those at the positions that ``asked`` gives."""
+
+    asked: Callable[[], Tensor]
+
+    def losses(self, scores: Tensor) -> Tensor:
+        asked = self._asked()
+        return asked.losses(asked.among(scores))
+
+    def accuracies(self, scores: Tensor) -> Tensor:
+        asked = self._asked()
+        return asked.accuracies(asked.among(scores))
+
+    def _asked(self) -> Task:
+        chosen = self.asked()
+        weights = self.weights[chosen]
+        return Task(self.nodes[chosen], self.classes[chosen], weights / weights.sum(0).clamp(min=1e-12))
+
+
 @dataclass
 class State:
     """What callbacks see of a training under way.
@@ -196,6 +217,8 @@ class State:
     Attributes
     ----------
     network : Network
+    epochs : int
+        How many are trained at most.
     epoch : int
         The epoch just finished, counted from 1.
     losses, accuracies : tensor, shape (members,)
@@ -211,6 +234,7 @@ class State:
     network: Network
     features: Features
     plan: Plan
+    epochs: int = 0
     epoch: int = 0
     losses: Tensor = field(default_factory=lambda: torch.zeros(0))
     accuracies: Tensor = field(default_factory=lambda: torch.zeros(0))
@@ -218,6 +242,11 @@ class State:
     interrupted: bool = False
     communicator: Communicator = SINGLE_PROCESS
     _output: Output | None = None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the epoch just finished is the last one."""
+        return self.stop or self.epoch == self.epochs
 
     def predict(self) -> Output:
         """The network's output as it is now, without dropout; computed once per epoch however many ask."""
@@ -228,6 +257,16 @@ class State:
     def changed(self) -> None:
         """Note that the network's weights are others than at the last :meth:`predict`."""
         self._output = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of Adam on the full batch, and of early stopping."""
+
+    epochs: int
+    learning_rate: float
+    weight_decay: float
+    patience: int = 0
 
 
 class Callback:
@@ -274,53 +313,47 @@ def train(
     features: Features,
     plan: Plan,
     task: Task,
+    settings: Settings,
     *,
-    epochs: int,
-    learning_rate: float,
-    weight_decay: float,
     callbacks: Sequence[Callback] = (),
-    fused: bool = True,
     communicator: Communicator = SINGLE_PROCESS,
     loss: Loss | None = None,
+    largest_gradient: float | None = None,
 ) -> State:
     """Train all members together; Ctrl-C ends it early with the network as it is, if it has finished an epoch.
 
     The plan is one for the task's nodes: only their scores are computed in a step. The members' losses are added. Adam
-    works parameter by parameter, so each member learns exactly as it would alone. ``fused`` takes its steps in one
-    kernel, which is faster and differs in the last bits. Of several processes each has the losses of its own nodes; all
-    have the same parameters, and gradients are added up. ``loss`` stands in for the task's own.
+    works parameter by parameter, so each member learns exactly as it would alone. Of several processes each has the
+    losses of its own nodes; all have the same parameters, and gradients are added up. ``loss`` stands in for the task's
+    own. Gradients are scaled down to the norm ``largest_gradient``, where one is given.
 
     Raises
     ------
     KeyboardInterrupt
         If Ctrl-C comes before the first epoch is over: there is no result yet.
     """
-    optimiser: Adam | torch.optim.Adam = (
-        Adam(network.parameters(), learning_rate, weight_decay)
-        if fused
-        else torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=False)
-    )
-    state = State(network, features, plan, communicator=communicator)
+    epochs, rates = settings.epochs, (settings.learning_rate, settings.weight_decay)
+    optimiser = Adam(network.parameters(), *rates)
+    state = State(network, features, plan, epochs, communicator=communicator)
     for callback in callbacks:
         callback.start(state)
     keeper = current_keeper()
-    kept = None
-    if keeper is not None and isinstance(optimiser, Adam):
-        kept = keeper.next_training(network, epochs, (learning_rate, weight_decay))
-        state.stop = kept.restore(state, optimiser, callbacks)
+    checkpoint = None
+    if keeper is not None and hasattr(network, "random"):  # others draw from torch's own generator
+        checkpoint = keeper.next_training(network, epochs, rates)
+        state.stop = checkpoint.restore(state, optimiser, callbacks)
     finished = state.epoch
     try:
         while state.epoch < epochs and not state.stop:
-            _step(state, task, optimiser, loss)
+            _step(state, task, optimiser, loss, largest_gradient)
             state.epoch += 1
             if LOGGER.isEnabledFor(logging.DEBUG):
                 LOGGER.debug("epoch %d of %d: loss %.4f", state.epoch, epochs, state.losses.mean().item())
             for callback in callbacks:
                 callback.after_epoch(state)
             finished = state.epoch
-            if kept is not None and isinstance(optimiser, Adam):
-                ended = state.epoch == epochs or bool(state.stop)
-                kept.keep(state, optimiser, callbacks, ended=ended)
+            if checkpoint is not None:
+                checkpoint.keep(state, optimiser, callbacks, ended=state.ends)
     except KeyboardInterrupt:
         if not finished:
             raise
@@ -332,7 +365,7 @@ def train(
     return state
 
 
-def _step(state: State, task: Task, optimiser: Adam | torch.optim.Adam, loss: Loss | None) -> None:
+def _step(state: State, task: Task, optimiser: Adam, loss: Loss | None, largest_gradient: float | None) -> None:
     state.network.train()
     optimiser.zero_grad()
     with threads_for(state.network.largest(state.plan)):
@@ -340,6 +373,8 @@ def _step(state: State, task: Task, optimiser: Adam | torch.optim.Adam, loss: Lo
         losses = task.losses(scores) if loss is None else loss(scores, task)
         losses.sum().backward()  # type: ignore[no-untyped-call]
         add_up_gradients(state.network, state.communicator)
+        if largest_gradient is not None:
+            nn.utils.clip_grad_norm_(state.network.parameters(), largest_gradient)
         optimiser.step()
     state.changed()
     state.losses = state.communicator.all_sum_(losses.detach())
@@ -353,3 +388,124 @@ def evaluate(network: Network, features: Features, plan: Plan) -> Output:
     with threads_for(network.largest(plan)):
         output: Output = network(features, plan)
     return output
+
+
+# What can happen beside a training: a history, early stopping on held-out labels, a progress display.
+
+
+class History(Callback):
+    """Loss and training accuracy per epoch, as means over the members.
+
+    ``validation``: Held-out labels whose loss and accuracy are noted too, ``every`` so many epochs and after the last;
+    ``watched``: Positions of nodes whose class probabilities, averaged over the members, are kept for every epoch. For
+    looking only: nothing in the training depends on them.
+    """
+
+    def __init__(self, validation: Task | None = None, watched: Tensor | None = None, every: int = 1) -> None:
+        self.validation, self.watched, self.every = validation, watched, every
+        self.rows: list[dict[str, float]] = []
+        self.members = 0
+        self.watched_probabilities: list[NDArray[np.float32]] = []
+
+    def after_epoch(self, state: State) -> None:
+        self.members = state.losses.numel()
+        row = {
+            "epoch": float(state.epoch),
+            "loss": state.losses.mean().item(),
+            "accuracy": state.accuracies.mean().item(),
+        }
+        if self.validation is not None and (state.epoch % self.every == 0 or state.ends):
+            scores = self.validation.among(state.predict().scores)
+            total = state.communicator.all_sum_
+            row["validation_loss"] = total(self.validation.losses(scores)).mean().item()
+            row["validation_accuracy"] = total(self.validation.accuracies(scores)).mean().item()
+        if self.watched is not None:
+            chosen = state.predict().scores.index_select(0, self.watched)
+            self.watched_probabilities.append(chosen.softmax(-1).mean(1).cpu().numpy())
+        self.rows.append(row)
+
+    def kept_state(self) -> tuple[dict[str, Tensor], Any]:
+        watched = {f"{place:06d}": torch.from_numpy(one) for place, one in enumerate(self.watched_probabilities)}
+        return watched, {"members": self.members, "rows": self.rows}
+
+    def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
+        self.members, self.rows = int(record["members"]), list(record["rows"])
+        self.watched_probabilities = [tensors[name].numpy() for name in sorted(tensors)]
+
+
+def joined_history(histories: list[History]) -> pd.DataFrame:
+    """One table from the batches of an ensemble: means over all members, by epoch.
+
+    Batches may have stopped at different epochs; an epoch's row speaks of the members that still trained.
+    """
+    trained = [history for history in histories if history.rows]
+    if not trained:
+        return pd.DataFrame({"epoch": pd.Series(dtype=int), "loss": [], "accuracy": []})
+    if len(trained) == 1:  # the usual case, in a fraction of the time that grouping takes
+        (only,) = trained
+        table = pd.DataFrame(only.rows)
+        found = table.to_numpy() * only.members / only.members
+        return pd.DataFrame(found, columns=table.columns).astype({"epoch": int})
+    table = pd.concat([pd.DataFrame(history.rows).assign(members=history.members) for history in trained])
+    measures = [name for name in table.columns if name not in ("epoch", "members")]
+    weighted = table[measures].mul(table["members"], axis=0).groupby(table["epoch"]).sum()
+    result = weighted.div(table.groupby("epoch")["members"].sum(), axis=0).reset_index()
+    return result.astype({"epoch": int})
+
+
+class EarlyStopping(Callback):
+    """Keep each member as it was when its held-out labels were predicted best, and stop when none improves.
+
+    ``validation``: Held-out labels; their loss decides; it is taken ``every`` so many epochs and after the last;
+    ``patience``: How often it may be taken without improvement until a member counts as done.
+    """
+
+    def __init__(self, validation: Task, patience: int, every: int = 1) -> None:
+        self.validation, self.patience, self.every = validation, patience, every
+
+    def start(self, state: State) -> None:
+        members = self.validation.weights.shape[1]
+        device = self.validation.weights.device
+        self.best = torch.full((members,), torch.inf, device=device)
+        self.since = torch.zeros(members, dtype=torch.long, device=device)
+        self.kept = {name: value.clone() for name, value in state.network.state_dict().items()}
+
+    def after_epoch(self, state: State) -> None:
+        if state.epoch % self.every and not state.ends:
+            return
+        scores = self.validation.among(state.predict().scores)
+        losses = state.communicator.all_sum_(self.validation.losses(scores))
+        better = losses < self.best
+        self.best = torch.where(better, losses, self.best)
+        self.since = torch.where(better, 0, self.since + 1)
+        for name, value in state.network.state_dict().items():
+            self.kept[name] = torch.where(better.view(-1, *[1] * (value.dim() - 1)), value, self.kept[name])
+        state.stop = state.stop or bool((self.since >= self.patience).all())
+
+    def end(self, state: State) -> None:
+        if state.epoch and bool(self.best.isinf().all()):  # interrupted before the first look
+            return
+        state.network.load_state_dict(self.kept)
+        state.changed()
+
+    def kept_state(self) -> tuple[dict[str, Tensor], Any]:
+        best = {"best": self.best, "since": self.since}
+        return best | {f"kept.{name}": one for name, one in self.kept.items()}, None
+
+    def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
+        device = self.best.device
+        self.best, self.since = tensors["best"].to(device), tensors["since"].to(device)
+        self.kept = {name: tensors[f"kept.{name}"].to(device) for name in self.kept}
+
+
+class Progress(Callback):
+    """Tell a display how far the training is.
+
+    ``advance``: Called after every epoch with the number of epochs done since the last call and the loss.
+    """
+
+    def __init__(self, advance: Callable[[int, float], None]) -> None:
+        self.advance = advance
+
+    def after_epoch(self, state: State) -> None:
+        self.advance(1, state.losses.mean().item())

@@ -85,12 +85,13 @@ def test_coefficients_of_attention_count_the_features(kind):
     assert ratio > 2
     np.testing.assert_allclose(alpha.sum(axis=1), 1, rtol=1e-5)
     # what two neighbours of a node get differs by their own loudness and by exp(<c, f>) alone
-    (scores, _, factors), *_ = scores_by_layer(model._each_batch(graph, member=0), model._hops, graph, 1)
+    scores, *_ = scores_by_layer(model._each_batch(graph, member=0), model._hops, graph, 1)
     i = 0
     j, k = np.flatnonzero(alpha[i])[1:3]
     matrix = graph.layers["ties"].to_scipy()
     entries = dict(zip(matrix.indices[: matrix.indptr[1]].tolist(), range(matrix.indptr[1]), strict=True))
-    loud = [float(scores[0][node, 0, 0].exp() * factors[0][entries[node], 0, 0]) for node in (j, k)]
+    layer = scores[0]
+    loud = [float(layer.heard[node, 0, 0].exp() * layer.factors[entries[node], 0, 0]) for node in (j, k)]
     assert alpha[i, j] / alpha[i, k] == pytest.approx(loud[0] / loud[1], rel=1e-4)
 
 

@@ -15,9 +15,9 @@ from gramme.methods.attention.features import (
     InputFeatures,
     chosen_walk_size,
     feature_columns,
-    feature_source,
     given_columns,
     peer_features,
+    settled_source,
 )
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.walk_profile import WalkProfile
@@ -35,11 +35,11 @@ def features(graph, seed=1, source="random"):
 
 def test_a_graphs_own_features_are_taken_where_it_has_some():
     assert (given_columns(BARE), given_columns(WITH)) == (0, 3)
-    assert feature_source(BARE, None) == "random"
-    assert feature_source(WITH, None) == "given"
-    assert feature_source(WITH, "random") == "random"
+    assert settled_source(BARE, None, "random") == "random"
+    assert settled_source(WITH, None, "random") == "given"
+    assert settled_source(WITH, "random", "random") == "random"
     with pytest.raises(DataError, match="features='both' needs a graph with features"):
-        feature_source(BARE, "both")
+        settled_source(BARE, "both", "random")
 
 
 @pytest.mark.parametrize(("source", "columns"), [("random", 4), ("given", 3), ("both", 7)])

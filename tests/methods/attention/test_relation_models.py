@@ -13,9 +13,9 @@ from gramme.methods.attention.relations import RelationOptions, fit_relations
 from gramme.methods.contributions import Pair
 from gramme.methods.labels import known_labels
 from gramme.nn.relations import RelationPlan, graph_views
-from gramme.training.relations import RelationSettings
+from gramme.training import Settings
 
-OPTIONS = RelationOptions(("labels", "learned"), 1, 8, 5.0, RelationSettings(30, 0.02, 1e-4))
+OPTIONS = RelationOptions(("labels", "learned"), 1, 8, 5.0, Settings(30, 0.02, 1e-4, 3))
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def models(graph: MultilayerGraph) -> dict[str, Any]:
     known = known_labels(graph, np.where(np.arange(80) % 2, graph.labels, None))
     found = {}
     for kind in OPTIONS.kinds:
-        options = RelationOptions((kind,), 1, 8, 5.0, RelationSettings(30, 0.02, 1e-4))
+        options = RelationOptions((kind,), 1, 8, 5.0, Settings(30, 0.02, 1e-4, 3))
         pool, *_ = fit_relations(graph, known, 0, options)
         found[kind] = pool.models[0]
     return found
@@ -54,16 +54,16 @@ def test_what_neighbours_say_to_labels_as_inputs_adds_up_to_the_scores(
     with torch.no_grad():
         plan = RelationPlan(graph_views(graph), network.hops)
         states = network.states(plan, *model.known(graph))
-        scores = model.output(graph).scores.double()
+        scores = model.output(graph).scores[:, 0].double()
         last = network.hops - 1
         columns = network.columns
         weights = network.classifier.double()
         contrast = weights[:, 0] - weights[:, 1]
-        earlier = torch.cat(states[1:-1], 1).double() @ contrast[: last * columns]
-        before = states[-1].double()
+        earlier = torch.cat([state[:, :-1] for state in states[1:-1]], 1).double() @ contrast[: last * columns]
+        before = states[-1][:, :-1].double()
         inner = torch.where(before < 0, torch.log1p(before.clamp(max=0)), before)
         quotient = torch.where(inner.abs() < 1e-9, torch.ones_like(inner), before / inner)
-        own = (states[-2] @ network.own[last] + network.own_bias[last]).double()
+        own = (states[-2][:, :-1] @ network.own[last] + network.own_bias[last]).double()
         itself = (own * quotient) @ contrast[last * columns :]
         rest = earlier + itself + (network.bias[0] - network.bias[1]).double()
     expected = (scores[:, 0] - scores[:, 1] - rest)[pair.rows].numpy()
@@ -79,12 +79,12 @@ def test_what_neighbours_say_to_learned_rows_adds_up_to_the_scores(
     with torch.no_grad():
         output = model.output(graph)
         contrast = (network.classifier[:, 0] - network.classifier[:, 1]).double()
-        after = output.embedding.double()
+        after = output.embedding[:, 0].double()
         inner = torch.where(after < 0, torch.log1p(after.clamp(max=0)), after)
         quotient = torch.where(inner.abs() < 1e-9, torch.ones_like(inner), after / inner)
         rest = (network.hidden_bias.double() * quotient) @ contrast
         rest = rest + (network.bias[0] - network.bias[1]).double()
-        scores = output.scores.double()
+        scores = output.scores[:, 0].double()
     expected = (scores[:, 0] - scores[:, 1] - rest)[pair.rows].numpy()
     np.testing.assert_allclose(through_by_row(model, graph, pair), expected, atol=1e-4)
 

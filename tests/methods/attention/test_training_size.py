@@ -13,8 +13,6 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import training_size as module
 from gramme.methods.attention.training_size import (
-    SECONDS_PER_ENTRY,
-    SHARED_GROUP_COST,
     OutOfTimeError,
     TimeBudget,
     TrainingSize,
@@ -79,7 +77,7 @@ def test_a_membership_costs_more_where_nodes_are_in_several_groups() -> None:
     pair = EdgeLayer(3, [0], [1])
     graph = MultilayerGraph({"single": single, "several": several, "pair": pair})
     assert graph.num_entries == 9 + 3 + 4 + 2
-    wanted = SECONDS_PER_ENTRY * (9 + 3 + SHARED_GROUP_COST * 4 + 2)
+    wanted = 2e-7 * (9 + 3 + 4 * 4 + 2)
     assert expected_step_seconds(graph) == pytest.approx(wanted)
 
 
@@ -128,9 +126,9 @@ def test_a_training_ends_where_labels_left_out_are_predicted_worse() -> None:
 
 
 def test_few_labels_train_a_fixed_number_and_validation_labels_stop_by_themselves() -> None:
-    few = np.where(np.arange(GRAPH.num_nodes) < module.MIN_LABELS_TO_CHOOSE - 1, GRAPH.labels, None)
+    few = np.where(np.arange(GRAPH.num_nodes) < 9, GRAPH.labels, None)
     model = GrammeFusion(epochs=None, features="random", ensemble=1, hidden_dim=4, random_state=0)
     assert model.fit(GRAPH, few).epochs_ == module.MAX_EPOCHS
-    rest = np.where(np.arange(GRAPH.num_nodes) < module.MIN_LABELS_TO_CHOOSE - 1, None, GRAPH.labels)
+    rest = np.where(np.arange(GRAPH.num_nodes) < 9, None, GRAPH.labels)
     model.set_params(patience=3, learning_rate=0.1).fit(GRAPH, few, validation=rest)
     assert model.epochs_ == len(model.history_) < module.MAX_EPOCHS

@@ -83,7 +83,7 @@ def model():
 
 
 def test_each_label_is_predicted_by_ingredients_of_the_other_half(model):
-    found = model.out_of_half()
+    found = model._out_of_half()
     assert found.probabilities.shape == (int(model.labelled_.sum()), 3)
     np.testing.assert_allclose(found.probabilities.sum(1), 1, rtol=1e-5)
     assert (found.probabilities.argmax(1) == found.codes).mean() > 0.5
@@ -107,8 +107,8 @@ def test_a_label_never_reaches_its_own_prediction(model, monkeypatch):
 def test_one_ingredient_alone_is_pooled_and_calibrated_as_in_the_fit():
     alone = GrammeAuto(ingredients=["one-hot-logistic"], random_state=0).fit(HALVES_GRAPH, HALVES_Y)
     inner = alone.models_["one-hot-logistic"]
-    halved = dict(zip(*_rows(inner.out_of_half()), strict=True))
-    found = alone.out_of_half()
+    halved = dict(zip(*_rows(inner._out_of_half()), strict=True))
+    found = alone._out_of_half()
     prior = class_prior(alone.class_counts_)
     for node, row in zip(found.nodes.tolist(), found.probabilities, strict=True):
         mixed = pooled([mixed_with_prior(halved[node][None], prior)], [1.0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -31,18 +31,14 @@ from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
-    POSITIVE,
-    SHARE,
     Choice,
     DeviceName,
-    NoneOr,
     NonNegativeFloat,
     Number,
     PerLayer,
     PositiveFloat,
     PositiveInt,
     RandomSeed,
-    Rule,
     Share,
     WholeNumber,
     per_layer,
@@ -58,20 +54,7 @@ from gramme.methods.persistence import (
     Sizes,
     check_weights,
 )
-from gramme.nn import (
-    ACTIVATIONS,
-    HEAD_COMBINATIONS,
-    HEAD_WEIGHTS,
-    READOUTS,
-    SCORES,
-    AttentionHop,
-    FittedNetworks,
-    MemberRandom,
-    Network,
-    Plan,
-    Shape,
-    ShapesOnly,
-)
+from gramme.nn import AttentionHop, FittedNetworks, MemberRandom, Network, Plan, Shape, ShapesOnly
 from gramme.ops import Features, LayerFeatures, edge_scales
 from gramme.training import Callback, Loss, Settings, evaluate, train_ensemble
 
@@ -113,33 +96,15 @@ AUTHORS: Mapping[str, Any] = {
 }
 """Where the published code of both models differs from the paper."""
 
-DECAY_LABELS = 0.2
-"""Weight decay times the number of labels if none is given; chosen on training labels, docs/evidence/choices.md."""
-
 
 def settled_decay(wanted: float | None, labels: int) -> float:
-    """The weight decay: what was asked for, else the less the more labels there are."""
-    return DECAY_LABELS / labels if wanted is None else wanted
+    """The weight decay: what was asked for, else the less the more labels there are (docs/evidence/choices.md)."""
+    return 0.2 / labels if wanted is None else wanted
 
 
 # What the file of an attention model holds besides: the sizes of its networks and how much they rely on each layer.
 class SavedShape(SavedField):
-    """The sizes and choices of the networks."""
-
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "layers": WholeNumber(),
-        "in_dim": WholeNumber(),
-        "hidden_dim": WholeNumber(),
-        "classes": WholeNumber(),
-        "head_weights": Choice(*HEAD_WEIGHTS),
-        "activation": Choice(*ACTIVATIONS),
-        "dropout": SHARE,
-        "attention_dropout": SHARE,
-        "combine_heads": Choice(*HEAD_COMBINATIONS),
-        "score_bound": NoneOr(POSITIVE),
-        "readout": Choice(*READOUTS),
-        "score": Choice(*SCORES),
-    }
+    """The sizes and choices of the networks; weights that do not go with them are refused after it."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         sizes = asdict(getattr(model, self.attribute))
@@ -147,23 +112,13 @@ class SavedShape(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
-        known = {one.name: one for one in fields(Shape)}
-        needed = {name for name, one in known.items() if one.default is MISSING}
-        if not isinstance(entry, dict) or not needed <= set(entry) <= set(known):
-            raise self.misfit("the sizes of a network", entry)
-        found: dict[str, Any] = {}
-        for name, value in entry.items():
-            try:
-                if name in self.RULES:
-                    found[name] = self.RULES[name].check(name, value)
-                elif not isinstance(value, list) or len(value) != sizes["layers"]:
-                    raise self.misfit(f"such that {name} has a number per layer", value)
-                else:
-                    least = 0 if name == "edge_columns" else 1
-                    found[name] = tuple(WholeNumber(least).check(name, one) for one in value)
-            except DataError as error:
-                raise MisfitError(f"{self.name}: {error}") from error
-        setattr(model, self.attribute, Shape(**found))
+        try:
+            shape = Shape(**{name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()})
+        except (TypeError, AttributeError) as error:
+            raise self.misfit("the sizes of a network", entry) from error
+        if not len(shape.heads) == len(shape.depth) == sizes["layers"]:
+            raise self.misfit("such that heads and depth have a number per layer", entry)
+        setattr(model, self.attribute, shape)
 
 
 class SavedImportances(SavedField):
@@ -173,13 +128,9 @@ class SavedImportances(SavedField):
         learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
-        try:
-            table = np.array(entry, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self.misfit("a table of numbers", entry) from error
+        table = np.array(self.entry(learned.record), dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != sizes["layers"] or not np.isfinite(table).all():
-            raise self.misfit("a row of finite numbers per member, one for each layer", entry)
+            raise self.misfit("a row of finite numbers per member, one for each layer", table.shape)
         setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
 
 
@@ -195,21 +146,20 @@ class SavedEdgeFeatures(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = learned.record.get(self.name, {})
-        try:
-            found = {
-                layer: EdgeFeatures(tuple(names), np.array(mean), np.array(scale))
-                for layer, (names, mean, scale) in entry.items()
-            }
-            fits = all(
-                one.center.shape == one.scale.shape == (len(one.names),)
-                and bool(np.isfinite(one.center).all() and (one.scale > 0).all())
-                for one in found.values()
-            )
-        except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise self.misfit("names, means and deviations of features by layer", entry) from error
-        columns = model.shape_.edge_columns
-        expected = {layer: count for layer, count in zip(sorted(model.layers_), columns, strict=False) if count}
-        if not fits or {layer: len(one.names) for layer, one in found.items()} != expected:
+        found = {
+            layer: EdgeFeatures(tuple(names), np.array(center, dtype=np.float64), np.array(scale, dtype=np.float64))
+            for layer, (names, center, scale) in entry.items()
+        }
+        expected = {
+            layer: count
+            for layer, count in zip(sorted(model.layers_), model.shape_.edge_columns, strict=False)
+            if count
+        }
+        fits = {layer: len(one.names) for layer, one in found.items()} == expected
+        for one in found.values():
+            fits &= one.center.shape == one.scale.shape == (len(one.names),)
+            fits &= bool(np.isfinite(one.center).all() and (one.scale > 0).all())
+        if not fits:
             raise self.misfit("names, means and deviations of features by layer", entry)
         setattr(model, self.attribute, found)
 
@@ -355,15 +305,8 @@ class AttentionModel(NodeClassifier):
 
         Parameters
         ----------
-        graph : MultilayerGraph
-        y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
-            of its mask "train" where it has one.
-        mask : str, optional
-            One of the graph's masks: labels of other nodes are not learned from.
-        sample_weight : sequence, mapping or Series, optional
-            How much each node's label counts in the loss, in node order or by node name; 1 for nodes that are not
-            named. A label of weight 0 is not learned from.
+        graph, y, mask, sample_weight
+            As for :meth:`gramme.methods.NodeClassifier.fit`.
         validation : sequence, mapping or Series, optional
             Labels of further nodes that decide when to stop, in place of a share of the training labels. They are used
             for nothing else.
@@ -376,12 +319,10 @@ class AttentionModel(NodeClassifier):
             A loss of your own, ``loss(scores, task)``, in place of the cross entropy; see ``gramme.training.Loss``.
             With callbacks or a loss, networks with fixed features alone are trained.
         """
+        if (callbacks or loss is not None) and self.features is not None and self.features not in SOURCES:
+            raise DataError(f"callbacks and loss need networks with fixed features, not {self.features!r}")
         watched = {"validation": by_name(graph, validation), "monitor": by_name(graph, monitor)}
-        own: dict[str, Any] = {}
-        if callbacks or loss is not None:
-            if self.features is not None and self.features not in SOURCES:
-                raise DataError(f"callbacks and loss need networks with fixed features, not {self.features!r}")
-            own = {"callbacks": callbacks, "loss": loss, "fixed_only": True}
+        own = {"callbacks": callbacks, "loss": loss}
         return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight, **watched, **own)
 
     def _fit_with_folds(
@@ -414,16 +355,9 @@ class AttentionModel(NodeClassifier):
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
         allowance: TimeBudget | None = None,
-        fixed_only: bool = False,
         callbacks: Sequence[Callback] = (),
         loss: Loss | None = None,
     ) -> NDArray[np.floating[Any]]:
-        if not fixed_only:
-            asked = {"validation": validation, "monitor": monitor}
-            asked |= {"fold": fold, "copies": copies, "allowance": allowance}
-            otherwise = self._fit_otherwise(graph, known, seed, asked)
-            if otherwise is not None:
-                return otherwise
         wanted = self.features, self.feature_dim, self.entry_sum
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
@@ -483,15 +417,6 @@ class AttentionModel(NodeClassifier):
         self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
         # asked without the members that leave out a fold: to the bit what the model says about any other graph
         return self._inductive_proba(graph, plan)
-
-    def _fit_otherwise(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int, asked: Mapping[str, Any]
-    ) -> NDArray[np.floating[Any]] | None:
-        """A fit with other inputs than fixed features, or with several, where these suit the task; else None.
-
-        ``asked`` are the further arguments of ``_fit``, which with ``fixed_only`` takes fixed features alone.
-        """
-        return None
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
@@ -647,19 +572,29 @@ class AttentionModel(NodeClassifier):
 
     @cached_property
     def layer_importances_(self) -> pd.DataFrame:
-        """How much each member relies on each layer: one row per member, summing to 1.
+        """How much each member relies on each layer: a row per member, summing to 1.
 
-        See ``gramme.methods.attention.explain.layer_shares``. On a large graph only the first members are asked.
+        See ``gramme.methods.attention.explain.layer_shares``. On a large graph only the first members are asked. Of
+        networks with labels or learned rows as inputs the first of each kind has a row, after those of the members.
         """
         self.check_fitted()
         graph = self._fitted_order().graph
-        shares = member_shares(self._each_batch(graph), graph)
-        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layer_order_)[self.layers_]
+        shares = shares_of_joined(self._layer_shares(graph), graph)
+        return pd.DataFrame(shares, columns=self.layer_order_)[self.layers_]
+
+    def _layer_shares(self, graph: MultilayerGraph) -> NDArray[np.float64]:
+        return member_shares(self._each_batch(graph), graph)
+
+    def _row_weights(self, rows: int) -> NDArray[np.float64]:
+        """How much each row of ``layer_importances_`` counts in the mean."""
+        return np.full(rows, 1 / rows)
 
     @property
     def layer_importance_(self) -> pd.Series:
-        """Which layers the model relies on, by name, summing to 1: the mean over the members."""
-        return self.layer_importances_.mean(axis=0).rename("importance")
+        """Which layers the model relies on, by name, summing to 1: the mean over the networks, by their shares."""
+        table = self.layer_importances_
+        weighed = table.mul(self._row_weights(len(table)), axis=0).sum(axis=0)
+        return (weighed / (weighed.sum() or 1)).rename("importance")
 
     def node_attention(
         self,

@@ -129,49 +129,54 @@ def _watching(modules: Iterable[Module], remember: Callable[[Any, tuple[Any, ...
             handle.remove()
 
 
+HopsOf = Callable[[Network, int], tuple[list[AttentionHop], int]]
+"""The hops that a layer passes in a network, and the layer's place among those they treat."""
+
+
+@dataclass(frozen=True)
+class LayerScores:
+    """The scores of a layer at a hop, (nodes, members, heads), and those of listeners where these count.
+
+    ``factors`` (entries, members, heads): What features make of edges or memberships.
+    """
+
+    heard: Tensor
+    listening: Tensor | None
+    factors: Tensor | None
+
+
 def attention_received(
     batches: Iterable[tuple[Network, Features, Plan]],
-    hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
+    hops_of: HopsOf,
     graph: MultilayerGraph,
     hop: int,
     head: int | None = None,
 ) -> NDArray[np.float64]:
-    """The :func:`relative_attention` of all layers at a hop, (layers, nodes), the mean over the members.
+    """The :func:`relative_attention` of all layers at a hop from 1 on, (layers, nodes), the mean over the members.
 
-    ``hops_of``: The hops that a layer passes in a network, and the layer's place among those they treat; ``hop``: Which
-    hop, counted from 1. NaN for layers that have fewer; ``head``: The only head that counts, counted from 0.
+    NaN for layers that have fewer hops; ``head``: The only head that counts, counted from 0.
     """
-    held = [layer.present for layer in graph.layers.values()]
     total = np.zeros((graph.num_layers, graph.num_nodes))
     members = 0
-    for scores, listening, _ in scores_by_layer(batches, hops_of, graph, hop):
-        count = next(iter(scores.values())).shape[1] if scores else 0
+    for scores in scores_by_layer(batches, hops_of, graph, hop):
+        count = next((one.heard.shape[1] for one in scores.values()), 0)
         members += count
-        for layer, present in enumerate(held):
-            if layer in scores:
-                mine = scores[layer]
-                if layer in listening:  # as a listener of the average score has it
-                    mine = leaky(mine + listening[layer][torch.from_numpy(present.copy())].mean(0))
-                mine = mine if head is None else mine[..., head : head + 1]
-                total[layer] += count * relative_attention(mine, present)
-            else:
+        for layer, held in enumerate(graph.layers.values()):
+            if layer not in scores:
                 total[layer] = np.nan
+                continue
+            heard, listening = scores[layer].heard, scores[layer].listening
+            if listening is not None:  # as a listener of the average score has it
+                heard = leaky(heard + listening[torch.from_numpy(held.present.copy())].mean(0))
+            heard = heard if head is None else heard[..., head : head + 1]
+            total[layer] += count * relative_attention(heard, held.present)
     return total / max(members, 1)
 
 
 def scores_by_layer(
-    batches: Iterable[tuple[Network, Features, Plan]],
-    hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
-    graph: MultilayerGraph,
-    hop: int,
-) -> Iterator[tuple[dict[int, Tensor], dict[int, Tensor], dict[int, Tensor]]]:
-    """For each batch the scores of every layer at a hop, (nodes, members, heads), those of listeners, and factors.
-
-    Listeners have scores where these count. Factors of edges or memberships, (entries, members, heads), are what their
-    features make of them. Layers with fewer hops are left out.
-
-    Parameters are those of :func:`attention_received`.
-    """
+    batches: Iterable[tuple[Network, Features, Plan]], hops_of: HopsOf, graph: MultilayerGraph, hop: int
+) -> Iterator[dict[int, LayerScores]]:
+    """For each batch the scores of every layer at a hop, counted from 1; layers with fewer hops are left out."""
     for network, features, plan in batches:
         places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
         asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
@@ -183,16 +188,17 @@ def scores_by_layer(
 
         with _watching(set(asked.values()), remember):
             evaluate(network, features, plan)
-        scores, listening, factors = {}, {}, {}
-        for layer, one in asked.items():
-            found, own, neighbourhood = seen[one]
-            scores[layer] = found.view(-1, graph.num_nodes, *found.shape[2:])[places[layer][1]]
-            if own is not None:
-                listening[layer] = own.view(-1, graph.num_nodes, *own.shape[2:])[places[layer][1]]
-            learned = None if neighbourhood is None else one.entry_weights(neighbourhood, places[layer][1])
-            if learned is not None:
-                factors[layer] = learned.detach()
-        yield scores, listening, factors
+        scores = {}
+        for layer, module in asked.items():
+            place = places[layer][1]
+            *found, neighbourhood = seen[module]
+            heard, listening = (
+                None if one is None else one.view(-1, graph.num_nodes, *one.shape[2:])[place] for one in found
+            )
+            learned = None if neighbourhood is None else module.entry_weights(neighbourhood, place)
+            assert heard is not None
+            scores[layer] = LayerScores(heard, listening, None if learned is None else learned.detach())
+        yield scores
 
 
 def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -210,11 +216,7 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
 
 # The attention coefficients, alpha of Eq. 2, edge by edge.
 def attention_coefficients(
-    scores: Iterable[tuple[Mapping[int, Tensor], Mapping[int, Tensor], Mapping[int, Tensor]]],
-    graph: MultilayerGraph,
-    layer: int,
-    nodes: Ints,
-    toward: int | None,
+    scores: Iterable[Mapping[int, LayerScores]], graph: MultilayerGraph, layer: int, nodes: Ints, toward: int | None
 ) -> list[sp.csr_array]:
     """Alpha of some nodes of a layer, a matrix (nodes asked about, nodes) for each head, the mean over the members.
 
@@ -225,25 +227,24 @@ def attention_coefficients(
     listener = np.repeat(np.arange(nodes.size), np.diff(weights.indptr))
     total: Any = 0.0
     members = 0
-    for batch, listening, factors in scores:
-        heard = batch[layer] if toward is None else torch.cat([batch[place] for place in range(graph.num_layers)])
+    for batch in scores:
+        own = batch[layer]
+        heard = own.heard if toward is None else torch.cat([batch[place].heard for place in range(graph.num_layers)])
         strength: Any = weights.data[:, None, None]
-        if layer in factors:
-            columns = factors[layer].double().cpu().flatten(1).numpy().T
-            own_weights = [
+        if own.factors is not None:
+            columns = own.factors.double().cpu().flatten(1).numpy().T
+            strengths = [
                 listening_weights(graph, layer, nodes, supra=toward is not None, factors=one).data for one in columns
             ]
-            strength = np.stack(own_weights, axis=1).reshape(-1, *factors[layer].shape[1:])
-        each = heard.double().cpu().numpy()[weights.indices]
-        if layer in listening:
-            own = listening[layer].double().cpu().numpy()[nodes[listener]]
-            each = leaky(torch.from_numpy(each + own)).numpy()
-        highest = np.full((nodes.size, *each.shape[1:]), -np.inf)
-        np.maximum.at(highest, listener, each)
-        each = np.exp(each - highest[listener]) * strength
-        sums = np.zeros_like(highest)
-        np.add.at(sums, listener, each)
-        total = total + (each / sums[listener]).sum(axis=1)
+            strength = np.stack(strengths, axis=1).reshape(-1, *own.factors.shape[1:])
+        each = heard.double().cpu()[weights.indices]
+        if own.listening is not None:
+            each = leaky(each + own.listening.double().cpu()[nodes[listener]])
+        where = torch.from_numpy(listener)[:, None, None].expand_as(each)
+        highest = each.new_full((nodes.size, *each.shape[1:]), -torch.inf).scatter_reduce(0, where, each, "amax")
+        loud = (each - highest[listener]).exp() * torch.as_tensor(strength)
+        sums = torch.zeros_like(highest).index_add(0, where[:, 0, 0], loud)
+        total = total + (loud / sums[listener]).sum(1).numpy()
         members += each.shape[1]
     first = 0 if toward is None else toward * graph.num_nodes
     every = [

@@ -37,28 +37,17 @@ from gramme.ops import Features, SparseFeatures, random_features
 
 from .given_features import ENTRY_SUM, GivenFeatures
 
-# Features as they are: random ones by node name, a graph's real attributes, or both.
-PEER_SOURCES = ("random", "given", "both")
 #: Products of larger features and their sums overflow in 32 bits.
 MAX_FEATURE_SIZE = 1e15
 
 
-def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
-    """Which features to use: what was asked for, else the graph's own if it has any, else random ones."""
-    if wanted is None:
-        return "given" if given_columns(graph) else "random"
-    if wanted != "random" and not given_columns(graph):
-        raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
-    return wanted
-
-
 def feature_columns(graph: MultilayerGraph, source: str, dim: int) -> int:
-    """Columns of the features a network gets: the graph's own, ``dim`` random ones, or both."""
+    """Columns of the features of a peer's network: the graph's own, ``dim`` random ones, or both."""
     return (source != "random") * given_columns(graph) + (source != "given") * dim
 
 
 def peer_features(graph: MultilayerGraph, seed: int, source: str, dim: int) -> Tensor:
-    """Features as they are, for any network, (nodes, columns): the graph's own, then ``dim`` random ones."""
+    """Features as they are, (nodes, columns): the graph's own, then ``dim`` random ones."""
     own = [torch.from_numpy(dense_features(graph))] if source != "random" else []
     drawn = [random_columns(graph, [seed], dim, [0])[:, 0]] if source != "given" else []
     return torch.cat([*own, *drawn], dim=-1).to(torch.get_default_dtype())
@@ -112,14 +101,7 @@ def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
 
 
 # How large walk columns are beside a graph's own features: by how well each of the two predicts training labels.
-DIRECTIONS = 64  # of each block of features that the linear model sees
-HOPS = 2  # as many as attention has by default
-STRENGTHS = (1.0, 10.0, 100.0)
-MAX_LABELS = 1_000  # that the models are compared on
-CREDITS = (1.0, 0.25)  # labels' worth of belief in features and in walks beforehand
 EVEN_SIZE = 0.2  # of walk columns as good as the features; chosen on training labels, docs/evidence/choices.md
-HELPING_SIZE = 0.1  # of walk columns that add to what features say; chosen likewise
-JOINT_SIZE = 0.3  # of walks in the linear model on both
 MIN_SIZE = 0.02  # below which walks are left out
 
 Matrix = NDArray[np.floating[Any]]
@@ -131,40 +113,41 @@ def chosen_walk_size(graph: MultilayerGraph, profile: WalkProfile, known: KnownL
     ``profile``: Of the graph; ``known``: The training labels; ``seed``: Decides which labels share a fold, and which
     are looked at where there are many.
     """
-    some = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:MAX_LABELS])
+    some = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:1_000])
     codes, nodes = known.codes[some], known.nodes[some]
+    credits = 1.0, 0.25  # labels' worth of belief in features and in walks beforehand
     # the only label of a class cannot be predicted from the others, which speaks against neither
     tested = np.bincount(codes)[codes] > 1
     if not tested.any():
-        return EVEN_SIZE * (CREDITS[1] / CREDITS[0]) ** 2
+        return EVEN_SIZE * (credits[1] / credits[0]) ** 2
     walks = profile.table(gather_rows(graph, profile.placed(graph), nodes))
     given = gather_rows(graph, _averaged_features(graph), nodes)
     fold = stratified_folds(codes, FOLDS, seed)
-    both = np.hstack([given, np.float32(JOINT_SIZE) * walks])
+    both = np.hstack([given, np.float32(0.3) * walks])
     own, walked, joint = (
         _own_probabilities(rows, codes, fold, len(known.classes))[tested] for rows in (given, walks, both)
     )
-    rest, share = mixture_weights(np.stack([own, walked], axis=1), CREDITS)
+    rest, share = mixture_weights(np.stack([own, walked], axis=1), credits)
     size = min(EVEN_SIZE * (share / rest) ** 2, 1.0)
     gain = np.log(joint / own)
     helps = gain.size > 1 and gain.mean() > gain.std(ddof=1) / gain.size**0.5
-    return float(max(size, HELPING_SIZE) if helps else size)
+    return float(max(size, EVEN_SIZE / 2) if helps else size)
 
 
 def _averaged_features(graph: MultilayerGraph) -> Matrix:
     """Features averaged over neighbourhoods of all layers alike, once and twice; what attention sees at the start."""
     communicator = communicator_of(graph)
     blocks = [block for block in feature_blocks(graph) if block.shape[1]]
-    views = [GivenFeatures.of(block, DIRECTIONS, communicator).table(block) for block in blocks]
+    views = [GivenFeatures.of(block, GIVEN_DIM, communicator).table(block) for block in blocks]
     values = torch.from_numpy(np.concatenate(views, axis=1)).to(torch.get_default_dtype())
     walk = NodeWalk(graph)
     found = []
-    for _ in range(HOPS):
+    for _ in range(2):  # as many as attention has hops by default
         # who has no neighbours in a layer stays as it is
         heard = [torch.where(scale == 0, values, walk.mean(layer, values)) for layer, scale in enumerate(walk.scales)]
         values = torch.stack(heard).mean(dim=0)
         found.append(torch.nn.functional.normalize(values, dim=1))
-    table: Matrix = (torch.cat(found, dim=1) / HOPS**0.5).numpy()
+    table: Matrix = (torch.cat(found, dim=1) / len(found) ** 0.5).numpy()
     return table
 
 
@@ -172,7 +155,7 @@ def _own_probabilities(rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.
     """The probability of each label by a regression that has not seen its fold, under the best of some penalties."""
     prior = class_prior(np.bincount(codes, minlength=classes))
     tried = []
-    for strength in STRENGTHS:
+    for strength in (1.0, 10.0, 100.0):
         found = np.empty((codes.size, classes))
         for number in range(int(fold.max()) + 1):
             rest = fold != number
@@ -198,16 +181,15 @@ Table = NDArray[np.float32]
 Learned = tuple[str, WalkProfile | None, GivenFeatures | None, float]
 
 
-def settled_source(graph: MultilayerGraph, wanted: str | None) -> str:
-    """Which features to use: what was asked for, else the graph's own if it has any, else walks and random ones.
+def settled_source(graph: MultilayerGraph, wanted: str | None, featureless: str = "walks+random") -> str:
+    """Which features to use: what was asked for, else the graph's own, or ``featureless`` if it has none.
 
     Where a model attends over couplings, random ones alone: walks keep to the layers, and what they tell of one network
     means nothing in another that is only coupled with it.
     """
-    if wanted is None and given_columns(graph):
-        return "given"
     if wanted is None:
-        return "random" if graph.coupled else "walks+random"
+        own = "random" if graph.coupled else featureless
+        return "given" if given_columns(graph) else own
     if "given" in _kinds(wanted) and not given_columns(graph):
         raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
     return wanted
@@ -228,10 +210,9 @@ def _kinds(source: str) -> tuple[str, ...]:
 class InputFeatures:
     """Where a model's features come from, learned from one graph and made for any.
 
-    ``source``: One of :data:`SOURCES`; ``random_dim``: Random columns of a member; :data:`RANDOM_DIM` if not given;
-    ``scales``: For the features that all layers share. Models of older versions have none: they took features as they
-    were; ``layer_columns``: Columns of the features of single layers, which come on a common scale; for models of older
-    versions those of all features; ``walk_size``: The root mean square of the walk columns.
+    ``random_dim``: Random columns of a member; :data:`RANDOM_DIM` if not given; ``scales``: For the features that all
+    layers share, in files of older versions None; ``layer_columns``: Columns of single layers' features, which come on
+    a common scale; ``walk_size``: The root mean square of the walk columns.
     """
 
     source: str
@@ -324,32 +305,27 @@ class InputFeatures:
             walks *= np.float32(self.walk_size * max(walks.shape[1], 1) ** 0.5)  # rows have length 1
         if self.scales is not None and self.scales.entries:
             return SparseColumns(self.scales.sparse(_common(graph)), walks)
-        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
-        given = "given" in _kinds(self.source)
-        if walks is not None:
-            parts.append(walks)
-        if given:
-            needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
-            if given_columns(graph) != needed:
-                raise DataError(f"the model needs {needed} features per node; the graph has {given_columns(graph)}")
-        if given and self.scales is None:
+        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)] + ([] if walks is None else [walks])
+        if "given" not in _kinds(self.source):
+            return np.concatenate(parts, axis=1)
+        needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
+        if given_columns(graph) != needed:
+            raise DataError(f"the model needs {needed} features per node; the graph has {given_columns(graph)}")
+        if self.scales is None:
             parts.append(dense_features(graph))
-        elif given and self.scales is not None:
+        else:
             parts.append(self.scales.table(_common(graph)))
             parts += [_plain(matrix) for matrix in graph.layer_features.values()]
         every = np.concatenate(parts, axis=1)
-        return by_layer(every, graph) if given and graph.layer_features else every
+        return by_layer(every, graph) if graph.layer_features else every
 
     def tensor(
         self, graph: MultilayerGraph, shared: Any, seeds: Sequence[int], *, per_layer: bool, device: torch.device
     ) -> Features:
         """Features of shape (nodes, members, columns), or (layers * nodes, members, columns).
 
-        The second with ``per_layer``, or where layers have features of their own.
-
-        ``shared``: What :meth:`shared` returned for the graph; ``seeds``: The seed of each member's random features;
-        ``per_layer``: Whether the copies of a node in the supra graph have random features of their own, keyed by the
-        layer's name.
+        The second with ``per_layer``, where a node's copies have random features of their own, or where layers have
+        features. ``shared``: What :meth:`shared` returned for the graph; ``seeds``: Of each member's random features.
         """
         if isinstance(shared, SparseColumns):
             beside = None if shared.beside is None else torch.from_numpy(shared.beside)
@@ -359,14 +335,12 @@ class InputFeatures:
         parts: list[Tensor] = []
         if shared.shape[1]:
             same = torch.from_numpy(shared).to(device)
-            if shared.shape[0] < rows:
-                same = same.repeat(layers, 1)
+            same = same if shared.shape[0] == rows else same.repeat(layers, 1)
             parts.append(same[:, None, :].expand(rows, len(seeds), -1))
         if self._random:
             copies = layer_copies(graph) if per_layer else [0] * layers
             parts.append(random_columns(graph, seeds, self._random, copies).to(device))
-        features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-        return features.to(torch.get_default_dtype())
+        return (parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)).to(torch.get_default_dtype())
 
 
 def _common(graph: MultilayerGraph) -> Any:

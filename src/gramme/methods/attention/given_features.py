@@ -34,16 +34,12 @@ from gramme._types import Floats
 from gramme.distributed import SINGLE_PROCESS, Communicator
 from gramme.errors import DataError
 from gramme.methods.params import POSITIVE, Flag
-from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes
+from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes, checked
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
-MAX_FILLED = 0.5  # share of entries other than zero up to which non-negative features are taken for words or counts
-EXTRA_DIRECTIONS = 16  # beyond those wanted, which makes the leading ones exact
 ENTRY_SUM = 20.0  # what a node's entries sum to on average; chosen on training labels, docs/evidence/choices.md
-PASSES = 4  # over the features to find the directions
-CHUNK_ROWS = 65_536  # rows of a dense matrix that are scaled at a time
 
 Matrix = NDArray[np.float32]
 Features = Any  # a numpy array or a scipy CSR array
@@ -137,8 +133,9 @@ class GivenFeatures:
 
     def _parts(self, features: Features) -> Iterator[Features]:
         """The features chunk by chunk, scaled but not centred: a sparse matrix stays sparse."""
-        for start in range(0, features.shape[0], CHUNK_ROWS):
-            part: Features = features[start : start + CHUNK_ROWS].astype(np.float64)
+        chunk = 65_536  # rows of a dense matrix that are scaled at a time
+        for start in range(0, features.shape[0], chunk):
+            part: Features = features[start : start + chunk].astype(np.float64)
             if not self.by_row:
                 yield part * self.scale[None, :]
                 continue
@@ -155,11 +152,11 @@ class GivenFeatures:
         fixed, so that the same features give the same directions.
         """
         columns = features.shape[1]
-        wanted = min(most + EXTRA_DIRECTIONS, rows, columns)
+        wanted = min(most + 16, rows, columns)  # a few more make the leading ones exact
         basis = np.random.default_rng(0).normal(size=(columns, wanted))
         basis, _ = np.linalg.qr(basis)
         small = np.zeros((wanted, wanted))
-        for _ in range(PASSES):
+        for _ in range(4):
             gathered, small = self._passed(features, basis, communicator)
             basis, _ = np.linalg.qr(gathered)
         _, small = self._passed(features, basis, communicator)
@@ -209,14 +206,12 @@ class SavedScales(SavedField):
         if self.name not in learned.record:
             return
         entry = learned.record[self.name]
-        found: dict[str, Any] = {"directions": None}
-        try:
-            found["by_row"] = Flag().check("by_row", entry["by_row"])
-            found["size"] = POSITIVE.check("size", entry["size"])
-            # models of older versions kept no entries
-            found["entries"] = Flag().check("entries", entry.get("entries", False))
-        except (TypeError, KeyError, AttributeError, DataError) as error:
-            raise self.misfit("by_row and size of the scaled features", entry) from error
+        found: dict[str, Any] = {
+            "by_row": checked(Flag(), "by_row", entry["by_row"]),
+            "size": checked(POSITIVE, "size", entry["size"]),
+            "entries": checked(Flag(), "entries", entry.get("entries", False)),  # older files have none
+            "directions": None,
+        }
         for part, field in self.arrays.items():
             if field.name in learned.tensors:
                 found[part] = field.array(learned.tensors[field.name], sizes)
@@ -231,7 +226,7 @@ def _is_counts(features: Features, rows: int, communicator: Communicator) -> boo
     if communicator.any(bool(numbers.size and numbers.min() < 0)):
         return False
     filled = communicator.all_sum(np.count_nonzero(numbers))
-    return bool(filled <= MAX_FILLED * rows * features.shape[1])
+    return bool(filled <= 0.5 * rows * features.shape[1])
 
 
 def _largest(features: Features, communicator: Communicator) -> Floats:

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from gramme.errors import DataError
+from gramme.distributed import communicator_of
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.relations import RELATION_SOURCES, RelationFusion
+from gramme.graph.canonical import NameOrder
+from gramme.methods.contributions import Pair, Through
+from gramme.methods.labels import KnownLabels
 from gramme.methods.params import Choice, PositiveInt
+from gramme.methods.persistence import SavedField
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, SupraFusion, fusion_plan
+from gramme.nn.relations import graph_views, views_size
+from gramme.training import Settings
 
-from .estimator import AUTHORS, PAPER
+from .estimator import AUTHORS, PAPER, AttentionModel, settled_decay
+from .features import RANDOM_DIM, SOURCES
+from .relation_models import RelationPool, SavedRelations
+from .relations import (
+    MIN_LABELS,
+    PATIENCE,
+    RELATION_KINDS,
+    RELATION_SOURCES,
+    RelationOptions,
+    fit_relations,
+    out_of_fold_relations,
+)
+from .training_size import TRAINING_SHARE, TimeBudget, TrainingSize, expected_step_seconds
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GrammeFusion(RelationFusion):
+class GrammeFusion(AttentionModel):
     """Semi-supervised node classifier that attends within each layer and fuses the layers.
 
     Every layer has a stack of weighted attention hops; fusion heads combine what the layers found, and a softmax layer
@@ -173,10 +193,13 @@ class GrammeFusion(RelationFusion):
     feed_forward: bool = False
     fuse: Literal["every hop", "end"] = "every hop"
 
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedRelations("relations"),)
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {**PAPER, "fusion_heads": 5, "fuse": "end"},
         "authors": {**AUTHORS, "fusion_heads": 5, "fuse": "every hop"},
     }
+
+    relations_: RelationPool | None = field(init=False, default=None)
 
     @property
     def fusion_weights_(self) -> pd.DataFrame:
@@ -231,3 +254,167 @@ class GrammeFusion(RelationFusion):
             if layer in group:
                 return network.chain(place), group.index(layer)
         raise IndexError(layer)
+
+    # Networks over relations beside those of the paper, or in their place
+
+    def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int, **options: Any) -> NDArray[np.floating[Any]]:
+        if not self._considers_relations(graph, known, options):
+            return super()._fit(graph, known, seed, **options)
+        fold, copies = options.get("fold"), options.get("copies", 1)
+        wanted = self._relation_options(graph, known, options.get("allowance"))
+        probe = None
+        fixed_seconds = self.ensemble * self._most_epochs * expected_step_seconds(graph)
+        if self.features is None and fixed_seconds <= 60:  # beyond that they are not tried beside these
+
+            def probe(aside: NDArray[np.bool_]) -> NDArray[np.float64]:
+                return self._fixed_at(graph, known, seed, aside)
+
+        pool, history, interrupted = fit_relations(graph, known, seed, wanted, probe)
+        if not pool.models:  # fixed features alone say more
+            return super()._fit(graph, known, seed, **options)
+        fixed = None
+        if pool.fixed_share > 0:
+            fixed = super()._fit(graph, known, seed, **options).astype(np.float64)
+        else:
+            self._without_fixed(graph, seed, history, TrainingSize(self.ensemble, copies, self._most_epochs))
+        self.relations_, self.interrupted_ = pool, self.interrupted_ or interrupted
+        if interrupted:
+            warnings.warn("interrupted: networks over relations are trained in part", GrammeWarning, stacklevel=4)
+        if fold is not None:
+            parts, tested = out_of_fold_relations(graph, known, fold, seed, wanted, pool)
+            shares = pool.kind_shares()
+            unseen = None if fixed is None else self.out_of_fold_
+            said = pool.pooled([parts[kind] for kind in shares], shares.values(), unseen)
+            said[~np.isin(fold, tested)] = np.nan
+            self.out_of_fold_ = said
+        return pool.probabilities(graph, fixed)
+
+    def _considers_relations(self, graph: MultilayerGraph, known: KnownLabels, options: Mapping[str, Any]) -> bool:
+        """Whether networks over relations take part: where they are asked for, or nothing is and labels are many."""
+        if not communicator_of(graph).alone or options.get("callbacks") or options.get("loss"):
+            return False
+        if self.features in RELATION_SOURCES:
+            return True
+        return self.features is None and options.get("validation") is None and known.nodes.size >= MIN_LABELS
+
+    def _relation_options(
+        self, graph: MultilayerGraph, known: KnownLabels, allowance: TimeBudget | None
+    ) -> RelationOptions:
+        kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
+        deadline = None
+        if allowance is not None and allowance.measured:
+            deadline = time.perf_counter() + TRAINING_SHARE * allowance.seconds
+        decay = settled_decay(self.weight_decay, known.nodes.size)
+        # labels set aside end most trainings long before
+        settings = Settings(5 * self._most_epochs, self.learning_rate, decay, PATIENCE)
+        # on a large graph as many networks of a kind as take about two minutes of one core
+        members = min(self.ensemble, max(1, 3_000_000 // max(views_size(graph_views(graph)), 1)))
+        title = type(self).__name__
+        return RelationOptions(
+            kinds, members, self.hidden_dim, self.score_bound, settings, deadline, title, self.progress
+        )
+
+    @property
+    def _most_epochs(self) -> int:
+        """Epochs as far as networks over relations go by them: their training ends by labels set aside in any case."""
+        return self.epochs or AttentionModel.epochs or 1
+
+    def _fixed_at(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int, aside: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """What a network with fixed features says about labels that it has not seen."""
+        probe = clone(self).set_params(ensemble=1, progress=False)
+        probe.classes_ = known.classes
+        super(GrammeFusion, probe)._fit(graph, known, seed, fold=np.where(aside, 0, -1))
+        found: NDArray[np.float64] = probe.out_of_fold_[aside]
+        return found
+
+    def _without_fixed(self, graph: MultilayerGraph, seed: int, history: pd.DataFrame, effort: TrainingSize) -> None:
+        """What a fit stores where no network has fixed features."""
+        self.source_, self.profile_, self.scales_, self.walk_size_ = "random", None, None, 1.0
+        columns = RANDOM_DIM[True] if self.feature_dim is None else self.feature_dim
+        self.edge_features_ = {}
+        self.seed_, self.shape_ = seed, self._shape(graph, columns)
+        self.members_, self.state_ = 0, {}
+        self.history_, self.effort_, self.interrupted_ = history, effort, False
+        self.epochs_ = len(history)
+
+    # Predicting
+
+    def _inductive_proba(self, graph: MultilayerGraph, plan: Any = None) -> NDArray[np.float32]:
+        pool = self.relations_
+        if pool is None or not graph.num_nodes:
+            return super()._inductive_proba(graph, plan)
+        fixed = None
+        if self.members_:
+            fixed = super()._inductive_proba(graph, plan).astype(np.float64)
+        return pool.probabilities(graph, fixed).astype(np.float32)
+
+    def _embed(self, order: NameOrder) -> NDArray[np.float32]:
+        pool = self.relations_
+        if pool is None:
+            return super()._embed(order)
+        parts = [order.to_given(model.embedding(order.graph)) for model in pool.first_of_kind()]
+        if self.members_:
+            parts.append(super()._embed(order))
+        return np.concatenate(parts, axis=1)
+
+    # Explaining
+
+    def _layer_shares(self, graph: MultilayerGraph) -> NDArray[np.float64]:
+        members = [super()._layer_shares(graph)] if self.members_ else []
+        pool = self.relations_
+        first = [] if pool is None else [model.layer_shares(graph)[None] for model in pool.first_of_kind()]
+        return np.concatenate([*members, *first])
+
+    def _row_weights(self, rows: int) -> NDArray[np.float64]:
+        if self.relations_ is None:
+            return super()._row_weights(rows)
+        shares = list(self.relations_.kind_shares().values())
+        members = rows - len(shares)
+        return np.array([self.relations_.fixed_share / max(members, 1)] * members + shares)
+
+    def _received(self, graph: MultilayerGraph, hop: int, head: int | None, member: int | None) -> NDArray[np.float64]:
+        pool = self.relations_
+        if pool is None or (self.members_ and (head, member) != (None, None)):
+            return super()._received(graph, hop, head, member)
+        if (head, member) != (None, None):
+            raise DataError("this model has no networks with fixed features, which alone have heads and members")
+        found, weights = [model.received(graph, hop) for model in pool.models], list(pool.shares)
+        if self.members_:
+            found.append(super()._received(graph, hop, None, None))
+            weights.append(pool.fixed_share)
+        every, share = np.stack(found), np.array(weights)[:, None, None]
+        total = (~np.isnan(every) * share).sum(0)
+        return np.where(total > 0, np.nansum(every * share, 0) / np.where(total > 0, total, 1.0), np.nan)
+
+    def _most_hops(self, position: int) -> int:
+        pool = self.relations_
+        if pool is None:
+            return super()._most_hops(position)
+        hops = [model.network.hops for model in pool.models]
+        return max(hops + [super()._most_hops(position)] * bool(self.members_))
+
+    def reasons(self, graph: MultilayerGraph, pair: Pair) -> list[Through]:
+        """What came through neighbours and groups, as parts of the log-odds of two classes."""
+        pool = self.relations_
+        if pool is None:
+            return super().reasons(graph, pair)
+        every = np.ones(pair.rows.size)
+        found = [
+            through
+            for model, share in zip(pool.models, pool.shares, strict=True)
+            for through in model.through(graph, pair, pool.exponent * share * every)
+        ]
+        if self.members_:
+            weight = pool.exponent * pool.fixed_share
+            found += [replace(one, parts=one.parts * weight) for one in super().reasons(graph, pair)]
+        joined: dict[str, Through] = {}
+        for one in found:
+            known = joined.get(one.layer)
+            joined[one.layer] = one if known is None else replace(one, parts=known.parts + one.parts)
+        return list(joined.values())
+
+    def _check_loaded(self) -> None:
+        if self.members_:
+            super()._check_loaded()

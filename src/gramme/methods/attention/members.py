@@ -38,8 +38,7 @@ MAX_BATCH_NUMBERS = 1 << 20
 class Members:
     """Networks and features of an ensemble's members.
 
-    ``network``: Makes a network from its shape and the random numbers of its members; ``inputs``: Where the features
-    come from; ``features_per_layer``: Whether a node's copies have random features of their own.
+    ``features_per_layer``: Whether a node's copies have random features of their own.
     """
 
     network: Callable[[Shape, MemberRandom], Network]
@@ -114,15 +113,10 @@ class Members:
         return int(features), int(weights)
 
 
-# What each member of an attention model learns from, of the labels it may see.
 def make_targets(
     model: AttentionModel, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any = None
 ) -> TrainingTargets:
-    """What each member learns from, and which labels tell it when to stop.
-
-    ``model``: Its settings and its seed count; ``seen`` (labelled, members): Which labels each member may see;
-    ``validation``: Labels of further nodes that decide when to stop, in place of some of those that are seen.
-    """
+    """What each member learns from of the labels it may see, (labelled, members), and which tell it when to stop."""
     weights = known.weights[:, None] * seen
     if validation is not None:
         coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
@@ -146,15 +140,12 @@ def make_targets(
     return TrainingTargets(known.nodes, known.codes, weights, aside, graph=graph)
 
 
-# Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions out of fold.
 class EnsemblePredictions:
-    """Probabilities of an ensemble whose first members are the model proper; further ones leave out a fold each.
+    """Probabilities of an ensemble, batch by batch; the first members, ``proper``, see every label.
 
-    ``proper``: Members of the model proper, who see every label; ``fold`` (labelled,): The fold of each label; -1 for
-    labels that everybody sees; ``copies``: Further members to a fold.
-
-    ``seen`` (labelled, members): Which labels each member sees; ``unseen`` (labelled, classes): What the members that
-    did not see a label say about it, the mean of the copies; NaN where all saw it.
+    ``copies`` further ones leave out each fold of ``fold`` (labelled,), -1 for labels that everybody sees. ``seen``
+    (labelled, members): Which labels each member sees; ``unseen`` (labelled, classes): What the members that did not
+    see a label say about it, the mean of the copies; NaN where all saw it.
     """
 
     def __init__(

@@ -8,10 +8,10 @@ pools what they say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -23,20 +23,11 @@ from torch import Tensor
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.contributions import Pair, Through, kind_of
+from gramme.methods.contributions import NeighbourContributions, Pair, Through, kind_of
 from gramme.methods.linear.one_hot import LayerColumns
 from gramme.methods.params import Number, WholeNumber
-from gramme.methods.persistence import (
-    Learned,
-    MisfitError,
-    SavedArray,
-    SavedField,
-    SavedWeights,
-    Sizes,
-    check_weights,
-    checked,
-)
-from gramme.nn.plan import Output
+from gramme.methods.persistence import Learned, SavedArray, SavedField, SavedWeights, Sizes, check_weights, checked
+from gramme.nn import MemberRandom, Output
 from gramme.nn.relations import (
     LabelNetwork,
     RelationNetwork,
@@ -48,14 +39,13 @@ from gramme.nn.relations import (
     graph_views,
     source_names,
 )
+from gramme.training import evaluate
 
 from .explain import shares_by_muting
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
-HIDDEN_PARTS = 5
-"""Known labels are predicted in so many parts, each while its labels are not shown."""
 MAX_EXPLAINED_NODES = 5_000
 """Nodes from whose predictions the importance of layers is found."""
 
@@ -101,16 +91,23 @@ class RelationModel:
 
     def output(self, graph: MultilayerGraph) -> Output:
         """Class scores and embedding of all nodes of a graph, with all known labels shown."""
-        return self._repeated(graph)()
+        return self._evaluated(*self._inputs(graph))
+
+    def _inputs(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> tuple[Any, Any]:
+        """What the network takes for some nodes or all."""
+        raise NotImplementedError
+
+    def _evaluated(self, inputs: Any, plan: Any) -> Output:
+        return evaluate(cast("Any", self.network), inputs, plan)
 
     def probabilities(self, graph: MultilayerGraph) -> Floats:
         """Class probabilities of all nodes; no known label tells its own node's."""
-        found: Floats = self.output(graph).scores.double().softmax(1).numpy()
+        found: Floats = self.output(graph).scores[:, 0].double().softmax(1).numpy()
         return found
 
     def embedding(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of all nodes."""
-        found: NDArray[np.float32] = self.output(graph).embedding.numpy()
+        found: NDArray[np.float32] = self.output(graph).embedding[:, 0].numpy()
         return found
 
     def layer_shares(self, graph: MultilayerGraph) -> Floats:
@@ -122,27 +119,34 @@ class RelationModel:
         nodes = None
         if graph.num_nodes > MAX_EXPLAINED_NODES:
             nodes = np.linspace(0, graph.num_nodes - 1, MAX_EXPLAINED_NODES).astype(np.int64)
-        predict = self._repeated(graph, nodes)
+        inputs = self._inputs(graph, nodes)
 
         def log_probabilities(muted: Iterable[int]) -> Tensor:
             self.network.muted = tuple(muted)
             try:
-                return predict().scores.log_softmax(1)[:, None]
+                return self._evaluated(*inputs).scores.log_softmax(-1)
             finally:
                 self.network.muted = ()
 
         shares: Floats = shares_by_muting(graph.num_layers, log_probabilities)[0]
         return shares
 
-    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
-        """A pass for some nodes or all that may be repeated, with what it needs made once."""
-        raise NotImplementedError
-
+    @torch.no_grad()
     def received(self, graph: MultilayerGraph, hop: int) -> Floats:
         """How much attention each node gets in each layer relative to the average, (layers, nodes); see GrammeFusion.
 
         NaN for nodes that nobody hears, and for a layer without attention at such a hop.
         """
+        sums, counts = np.zeros((2, graph.num_layers, graph.num_nodes))
+        for layer, nodes, scores in self._scores(graph, hop) if hop <= self.network.hops else ():
+            if nodes.numel():
+                relative = torch.softmax(scores.double(), 0) * scores.numel()
+                sums[layer, nodes.numpy()] += relative.numpy()
+                counts[layer, nodes.numpy()] += 1
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+    def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """For each view its layer, the nodes that are heard at a hop, and their scores."""
         raise NotImplementedError
 
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
@@ -169,77 +173,49 @@ class LabelInputs(RelationModel):
         nodes = np.flatnonzero(places >= 0)
         return torch.from_numpy(nodes), torch.from_numpy(self.codes[places[nodes]])
 
-    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
-        plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
-        shown, codes = self.known(graph)
-        self.network.eval()
+    def _inputs(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> tuple[Any, RelationPlan]:
+        return self.known(graph), RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
 
-        @torch.no_grad()
-        def once() -> Output:
-            output: Output = self.network(plan, shown, codes)
-            return output
-
-        return once
-
-    @torch.no_grad()
     def probabilities(self, graph: MultilayerGraph) -> Floats:
         found = super().probabilities(graph)
         nodes, codes = self.known(graph)
-        if nodes.numel():
-            found[nodes.numpy()] = self.of_hidden(graph, nodes, codes)
-        return found
-
-    def of_hidden(self, graph: MultilayerGraph, nodes: Tensor, codes: Tensor) -> Floats:
-        """Probabilities of labelled nodes, each while its own label is not shown."""
-        plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes.numpy().astype(np.int64))
-        part = torch.arange(nodes.numel()) % HIDDEN_PARTS
-        found = np.empty((nodes.numel(), self.network.bias.numel()))
-        self.network.eval()
-        for number in range(min(HIDDEN_PARTS, nodes.numel())):
+        _, plan = self._inputs(graph, nodes.numpy())
+        part = torch.arange(nodes.numel()) % 5
+        for number in part.unique():  # labelled nodes, each while its own is not shown
             hidden = part == number
-            output: Output = self.network(plan, nodes[~hidden], codes[~hidden])
-            found[hidden.numpy()] = output.scores[hidden].double().softmax(1).numpy()
+            output = self._evaluated((nodes[~hidden], codes[~hidden]), plan)
+            found[nodes[hidden].numpy()] = output.scores[hidden, 0].double().softmax(1).numpy()
         return found
 
-    @torch.no_grad()
-    def received(self, graph: MultilayerGraph, hop: int) -> Floats:
-        found = np.full((graph.num_layers, graph.num_nodes), np.nan)
-        if hop > self.network.hops:
-            return found
+    def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
+        labels, plan = self._inputs(graph)
         views = matching_views(graph, self.layout)
-        plan = RelationPlan(views, self.network.hops)
-        state = self.network.states(plan, *self.known(graph))[hop - 1]
         step: Any = plan.steps[hop - 1]
-        scores = step.heard.by_view(self.network.listened(hop - 1, step, state)[2], sources=True)
-        sources = step.heard.by_view(step.heard.sources, sources=True)
-        sums, counts = np.zeros_like(found), np.zeros_like(found)
-        for view, score, source in zip(views, scores, sources, strict=True):
-            if not view.groups:
-                _add_relative(sums, counts, view.layer, source, score)
+        state = self.network.states(plan, *labels)[hop - 1]
+        said = step.heard, self.network.listened(hop - 1, step, state)[2], range(len(views))
+        of_members = []
         if step.members is not None:
-            said = self.network.member_scores(hop - 1, step, state)
-            parts = step.members.by_view(said, sources=True)
-            members = step.members.by_view(step.members.sources, sources=True)
-            for place, score, source in zip(plan.group_views, parts, members, strict=True):
-                _add_relative(sums, counts, views[place].layer, source, score)
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+            of_members = [(step.members, self.network.member_scores(hop - 1, step, state), plan.group_views)]
+        for stack, every, places in [said, *of_members]:
+            sources = stack.by_view(stack.sources, sources=True)
+            for place, nodes, scores in zip(places, sources, stack.by_view(every, sources=True), strict=True):
+                if stack is step.members or not views[place].groups:
+                    yield views[place].layer, nodes, scores
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
-        views = matching_views(graph, self.layout)
-        plan = RelationPlan(views, self.network.hops)
-        nodes, codes = self.known(graph)
+        labels, plan = self._inputs(graph)
         self.network.eval()
-        states = self.network.states(plan, nodes, codes)
+        states = self.network.states(plan, *labels)
         step: Any = plan.steps[-1]
         last = self.network.hops - 1
         _, said, scores = self.network.listened(last, step, states[-2])
-        columns = self.network.columns
-        weights = self.network.classifier[last * columns :].double().T
-        direction = weights[pair.first] - weights[pair.second]
-        direction = direction * _quotient(states[-1][pair.rows].double())
+        weights = self.network.classifier[last * self.network.columns :]
+        direction = _direction(weights, states[-1][:, :-1], pair)
         turned = [direction @ weight.double().T for weight in self.network.weight[last]]
-        return _through(graph, views, step.heard, said, scores, turned, pair.rows, scale)
+        heard = said[:, -1] > 0
+        scores = scores.masked_fill(~heard, -torch.inf)
+        return _through(graph, self.layout, step.heard, said[:, :-1], scores, turned, pair.rows, scale)
 
 
 @dataclass
@@ -254,25 +230,10 @@ class LearnedInputs(RelationModel):
     network: TableNetwork
     columns: list[LayerColumns]
 
-    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
-        views, stack, rows = self._on(graph, nodes)
-        layers = [view.layer for view in views]
-        self.network.eval()
-
-        @torch.no_grad()
-        def once() -> Output:
-            output: Output = self.network(stack, rows, layers)
-            return output
-
-        return once
-
-    def _on(
-        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
-    ) -> tuple[list[View], StackedViews, SparseSum]:
-        """A graph's views, stacked, with some listeners or all, and the table's row of each source."""
+    def _inputs(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> tuple[SparseSum, StackedViews]:
         views = matching_views(graph, self.layout)
         stack = table_views(views, nodes)
-        return views, stack, self.rows_of(graph, views, stack)
+        return self.rows_of(graph, views, stack), stack
 
     def rows_of(self, graph: MultilayerGraph, views: Sequence[View], stack: StackedViews) -> SparseSum:
         """The table's row of each source of stacked views, by name; none for a source that was not learned about."""
@@ -290,59 +251,47 @@ class LearnedInputs(RelationModel):
         ones = np.ones(known.size, dtype=np.float32)
         return SparseSum(sp.csr_array((ones, (known, row[known])), shape=(row.size, start)))
 
-    @torch.no_grad()
-    def received(self, graph: MultilayerGraph, hop: int) -> Floats:
-        sums, counts = np.zeros((2, graph.num_layers, graph.num_nodes))
-        if hop == 1:
-            views, stack, rows = self._on(graph)
-            scores = stack.by_view(self.network.listened(stack, rows)[2], sources=True)
-            sources = stack.by_view(stack.sources, sources=True)
-            first = 0
-            for view, score, source in zip(views, scores, sources, strict=True):
-                if not view.groups:
-                    _add_relative(sums, counts, view.layer, source - first, score)
-                first += view.matrix.shape[1]
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
+        rows, stack = self._inputs(graph)
+        scores = stack.by_view(self.network.listened(stack, rows)[2], sources=True)
+        first = 0
+        views = matching_views(graph, self.layout)
+        for view, nodes, said in zip(views, stack.by_view(stack.sources, sources=True), scores, strict=True):
+            if not view.groups:
+                yield view.layer, nodes - first, said
+            first += view.matrix.shape[1]
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
-        views, stack, rows = self._on(graph)
-        self.network.eval()
-        output: Output = self.network(stack, rows, [view.layer for view in views])
+        rows, stack = self._inputs(graph)
+        embedding = self._evaluated(rows, stack).embedding[:, 0]
         _, said, scores = self.network.listened(stack, rows)
-        weights = self.network.classifier.double().T
-        direction = weights[pair.first] - weights[pair.second]
-        direction = direction * _quotient(output.embedding[pair.rows].double())
-        turned = [direction] * len(views)
-        return _through(graph, views, stack, said, scores, turned, pair.rows, scale)
+        turned = [_direction(self.network.classifier, embedding, pair)] * len(self.layout)
+        return _through(graph, self.layout, stack, said, scores, turned, pair.rows, scale)
 
 
 def table_views(views: Sequence[View], nodes: NDArray[np.int64] | None = None) -> StackedViews:
     """Views for a network with learned inputs, of some listeners or all: every view has sources of its own."""
     matrices = [view.matrix if nodes is None else sp.csr_array(view.matrix[nodes]) for view in views]
-    sizes = [matrix.shape[1] for matrix in matrices]
-    starts = np.cumsum([0, *sizes])
-    return StackedViews(matrices, starts[:-1].tolist(), int(starts[-1]))
+    starts = np.cumsum([0, *(matrix.shape[1] for matrix in matrices)])
+    return StackedViews(matrices, starts[:-1].tolist(), int(starts[-1]), layers=[view.layer for view in views])
 
 
-def _add_relative(sums: Floats, counts: Floats, layer: int, source: Tensor, scores: Tensor) -> None:
-    """Add how much each source of a view is listened to, relative to the average one, and count the view."""
-    if source.numel():
-        relative = torch.softmax(scores.double(), 0) * scores.numel()
-        sums[layer, source.numpy()] += relative.numpy()
-        counts[layer, source.numpy()] += 1
+def _direction(classifier: Tensor, activated: Tensor, pair: Pair) -> Tensor:
+    """What is multiplied with the input of an elu to give the log-odds of two classes, (rows, columns).
 
-
-def _quotient(activated: Tensor) -> Tensor:
-    """elu(x) / x from elu(x): 1 where x is positive, and at 0."""
+    The activation counts as the product with elu(x) / x, which is 1 where x is positive, and at 0.
+    """
+    weights, activated = classifier.double().T, activated[pair.rows].double()
     before = torch.where(activated < 0, torch.log1p(activated.clamp(max=0)), activated)
     small = before.abs() < 1e-9
-    return torch.where(small, torch.ones_like(before), activated / torch.where(small, 1.0, before))
+    quotient = torch.where(small, torch.ones_like(before), activated / torch.where(small, 1.0, before))
+    return (weights[pair.first] - weights[pair.second]) * quotient
 
 
 def _through(
     graph: MultilayerGraph,
-    views: Sequence[View],
+    layout: Layout,
     stack: StackedViews,
     said: Tensor,
     scores: Tensor,
@@ -351,25 +300,22 @@ def _through(
     scale: Floats,
 ) -> list[Through]:
     """The last hop's parts of log-odds by view, both directions of a layer added up."""
-    layers = list(graph.layers.items())
     found: dict[int, Any] = {}
     parts = (stack.by_view(said, sources=True), stack.by_view(scores, sources=True))
-    for view, values, score, direction in zip(views, *parts, directions, strict=True):
+    for view, values, score, direction in zip(matching_views(graph, layout), *parts, directions, strict=True):
         used = np.unique(view.matrix.indices)
-        place = np.zeros(view.matrix.shape[1], dtype=np.int64)
-        place[used] = np.arange(used.size)
-        loudness = (score.double() - (score.max() if score.numel() else 0)).exp().numpy()
-        heard = sp.csr_array(view.matrix[rows]).astype(np.float64)
-        owner = np.repeat(np.arange(rows.size), np.diff(heard.indptr))
-        weight = heard.data * loudness[place[heard.indices]]
-        total = np.bincount(owner, weights=weight, minlength=rows.size)
-        product = np.einsum("ij,ij->i", values.double().numpy()[place[heard.indices]], direction.numpy()[owner])
-        heard.data = product * weight / total[owner] * scale[owner]
-        found[view.layer] = heard + found[view.layer] if view.layer in found else heard
-    return [
-        Through(layers[place][0], kind_of(layers[place][1]), sp.csr_array(matrix))
-        for place, matrix in sorted(found.items())
-    ]
+        weights = np.zeros(view.matrix.shape[1])
+        weights[used] = (score.double() - (score.max().clamp(min=-1e30) if score.numel() else 0)).exp().numpy()
+        spoken = np.zeros((view.matrix.shape[1], values.shape[1]))
+        spoken[used] = values.double().numpy()
+        heard = sp.csr_array(sp.csr_array(view.matrix[rows]).astype(np.float64) * weights[None, :])
+        totals = np.asarray(heard.sum(axis=1), dtype=np.float64)
+        contributions = NeighbourContributions("", rows, heard, None)
+        factor = np.divide(scale, totals, out=np.zeros_like(totals), where=totals > 0)
+        matrix = contributions.through(contributions.parts(spoken, direction.numpy()), factor).parts
+        found[view.layer] = matrix + found[view.layer] if view.layer in found else matrix
+    layers = list(graph.layers.items())
+    return [Through(layers[place][0], kind_of(layers[place][1]), sp.csr_array(found[place])) for place in sorted(found)]
 
 
 def log_pool(parts: Sequence[Floats], weights: Sequence[float], exponent: float) -> Floats:
@@ -405,25 +351,17 @@ class RelationPool:
             found[model.kind] = found.get(model.kind, 0.0) + share
         return found
 
-    def pooled(self, parts: Mapping[str, Floats], fixed: Floats | None) -> Floats:
-        """One set of probabilities from those of each kind and of fixed features, (rows, classes)."""
-        shares = self.kind_shares()
-        every = [parts[kind] for kind in shares]
-        if fixed is None:
-            return log_pool(every, list(shares.values()), self.exponent)
-        return log_pool([*every, fixed], [*shares.values(), self.fixed_share], self.exponent)
+    def pooled(self, parts: Sequence[Floats], shares: Iterable[float], fixed: Floats | None) -> Floats:
+        """One set of probabilities from several, (rows, classes), and those of fixed features, if there are any."""
+        every = [*parts] if fixed is None else [*parts, fixed]
+        return log_pool(every, [*shares, self.fixed_share][: len(every)], self.exponent)
 
     def probabilities(self, graph: MultilayerGraph, fixed: Floats | None) -> Floats:
         """What all say about the nodes of a graph; ``fixed`` is what networks with fixed features say."""
-        parts = [model.probabilities(graph) for model in self.models]
-        if fixed is None:
-            return log_pool(parts, self.shares, self.exponent)
-        return log_pool([*parts, fixed], [*self.shares, self.fixed_share], self.exponent)
+        return self.pooled([model.probabilities(graph) for model in self.models], self.shares, fixed)
 
 
 # A pool in a model's file. Nodes are kept as positions among the nodes of the model, which its file has once.
-MAX_HOPS, MAX_COLUMNS = 64, 4096
-"""More than any network over relations has."""
 
 
 class SavedRelations(SavedField):
@@ -465,31 +403,15 @@ class SavedRelations(SavedField):
         entry = learned.record.get(self.name)
         if entry is None:
             return
-        wanted = {"layout", "models", "shares", "fixed_share", "exponent"}
-        if not isinstance(entry, dict) or set(entry) != wanted:
-            raise self.misfit(f"a record of {', '.join(sorted(wanted))}", entry)
-        layout = self._layout(entry["layout"], sizes)
-        models, shares = entry["models"], entry["shares"]
-        if not isinstance(models, list) or not isinstance(shares, list) or not models or len(models) != len(shares):
-            raise self.misfit("lists of models and of a share for each", models)
-        found = [self._model(place, one, layout, model, learned, sizes) for place, one in enumerate(models)]
-        share = Number(0, 1 + 1e-6)
-        numbers = [checked(share, self.name, one) for one in (*shares, entry["fixed_share"])]
+        layout = [(int(layer), bool(backwards), bool(groups)) for layer, backwards, groups in entry["layout"]]
+        if not all(0 <= layer < sizes["layers"] for layer, _, _ in layout):
+            raise self.misfit("such that a view has a layer", layout)
+        shares = [checked(Number(0, 1 + 1e-6), self.name, one) for one in (*entry["shares"], entry["fixed_share"])]
+        if len(shares) != len(entry["models"]) + 1:
+            raise self.misfit("lists of models and of a share for each", shares)
+        found = [self._model(place, one, layout, model, learned, sizes) for place, one in enumerate(entry["models"])]
         exponent = checked(Number(0, 100), self.name, entry["exponent"])
-        setattr(model, self.attribute, RelationPool(found, numbers[:-1], numbers[-1], exponent))
-
-    def _layout(self, entry: Any, sizes: Sizes) -> Layout:
-        found: Layout = []
-        for view in entry if isinstance(entry, list) else [None]:
-            if (
-                not isinstance(view, list)
-                or len(view) != 3
-                or not all(isinstance(part, int) for part in view)
-                or not 0 <= view[0] < sizes["layers"]
-            ):
-                raise self.misfit("such that a view has a layer and two flags", view)
-            found.append((int(view[0]), bool(view[1]), bool(view[2])))
-        return found
+        setattr(model, self.attribute, RelationPool(found, shares[:-1], shares[-1], exponent))
 
     def _model(
         self, place: int, entry: Any, layout: Layout, model: GraphEstimator, learned: Learned, sizes: Sizes
@@ -498,49 +420,41 @@ class SavedRelations(SavedField):
         holder: Any = SimpleNamespace()
         SavedWeights(f"{self.name}.{place}", attribute="weights").load(holder, learned, sizes)
         state: dict[str, Tensor] = holder.weights
-        kind = entry.get("kind") if isinstance(entry, dict) else None
-        table = state.get("labels" if kind == "labels" else "table")
-        if kind not in ("labels", "learned") or table is None or table.dim() != 2:
+        kind = entry["kind"]
+        if kind not in ("labels", "learned"):
             raise self.misfit("models with labels or learned rows as inputs", entry)
-        columns = checked(WholeNumber(1, MAX_COLUMNS), self.name, int(table.shape[1]))
+        table = state["labels" if kind == "labels" else "table"]
         shared: dict[str, Any] = {
-            "columns": columns,
+            "columns": checked(WholeNumber(1, 4096), self.name, int(table.shape[1])),
             "dropout": 0.0,
             "score_bound": getattr(model, "score_bound", None),
-            "generator": torch.Generator(),
+            "random": MemberRandom([0]),
         }
 
         def positions(name: str, below: str) -> NDArray[np.int64]:
             key = f"{self.name}.{name}"
-            if key not in learned.tensors:
-                raise MisfitError(f"{key} is missing")
             return SavedArray(key, np.int64, (key,), below=below).array(learned.tensors[key], sizes)
 
         if kind == "labels":
-            hops = checked(WholeNumber(1, MAX_HOPS), self.name, entry.get("hops"))
+            hops = checked(WholeNumber(1, 64), self.name, entry["hops"])
             groups = sum(grouped for _, _, grouped in layout)
-            network = LabelNetwork(len(layout), groups, sizes["classes"], hops=hops, **shared)
+            labels = LabelNetwork(len(layout), groups, sizes["classes"], hops=hops, **shared)
             nodes, codes = positions(f"known.{place}", "nodes"), positions(f"codes.{place}", "classes")
             if nodes.size != codes.size:
                 raise self.misfit("such that every known node has a class", nodes.size)
-            _load_weights(network, state)
-            return LabelInputs(layout, network, model.nodes_[nodes], codes)
-        records = iter(entry.get("groups") or [])
-        named = []
-        for view, (layer, _, grouped) in enumerate(layout):
-            name = model.layer_order_[layer]
-            if grouped:
-                named.append(LayerColumns.from_record(next(records, None), self, name))
-            else:
-                known = model.nodes_[positions(f"sources.{place}.{view}", "nodes")]
-                named.append(LayerColumns(name, "edges", pd.Index(known)))
-        rows = TableNetwork(sum(len(one.names) for one in named), sizes["classes"], **shared)
-        _load_weights(rows, state)
-        return LearnedInputs(layout, rows, named)
-
-
-def _load_weights(network: RelationNetwork, state: Mapping[str, Tensor]) -> None:
-    """Give a network weights from a file, once they are known to be of its shape."""
-    check_weights(state, {name: one.shape for name, one in network.state_dict().items()})
-    network.load_state_dict(state)
-    network.eval()
+            found: RelationModel = LabelInputs(layout, labels, model.nodes_[nodes], codes)
+        else:
+            records = iter(entry.get("groups") or [])
+            columns = []
+            for view, (layer, _, grouped) in enumerate(layout):
+                name = model.layer_order_[layer]
+                if grouped:
+                    columns.append(LayerColumns.from_record(next(records, None), self, name))
+                else:
+                    known = model.nodes_[positions(f"sources.{place}.{view}", "nodes")]
+                    columns.append(LayerColumns(name, "edges", pd.Index(known)))
+            rows = TableNetwork(sum(len(one.names) for one in columns), sizes["classes"], **shared)
+            found = LearnedInputs(layout, rows, columns)
+        check_weights(state, {name: one.shape for name, one in found.network.state_dict().items()})
+        found.network.load_state_dict(state)
+        return found

@@ -9,52 +9,39 @@ geometric mean and calibrated on the same labels. With fewer labels nothing chan
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from gramme._runtime import return_memory
-from gramme.distributed import communicator_of
-from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.canonical import NameOrder
 from gramme.methods.auto.mixture import calibrating_exponent, mixture_weights
-from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, stratified_folds
 from gramme.methods.linear.one_hot import LayerColumns
-from gramme.methods.persistence import SavedField
-from gramme.nn.relations import LabelNetwork, RelationPlan, TableNetwork, View, graph_views, source_names, views_size
-from gramme.training.ensemble import ProgressDisplay
-from gramme.training.relations import (
-    RelationSettings,
-    RelationTask,
-    RelationTraining,
-    train_label_network,
-    train_table_network,
+from gramme.nn import MemberRandom
+from gramme.nn.relations import LabelNetwork, RelationPlan, TableNetwork, View, graph_views, source_names
+from gramme.training import (
+    Callback,
+    ChangingTask,
+    EarlyStopping,
+    History,
+    Progress,
+    ProgressDisplay,
+    Settings,
+    State,
+    Task,
+    evaluate,
+    joined_history,
+    train,
 )
 
-from .estimator import AttentionModel, settled_decay
-from .explain import attention_reasons, attention_received, member_shares
-from .features import RANDOM_DIM
-from .relation_models import (
-    LabelInputs,
-    LearnedInputs,
-    RelationModel,
-    RelationPool,
-    SavedRelations,
-    layout_of,
-    log_pool,
-    table_views,
-)
-from .training_size import TRAINING_SHARE, TimeBudget, TrainingSize, expected_step_seconds
+from .relation_models import LabelInputs, LearnedInputs, RelationModel, RelationPool, layout_of, log_pool, table_views
 
 RELATION_KINDS = ("labels", "learned")
 RELATION_SOURCES = ("labels", "learned", "labels+learned")
@@ -63,48 +50,52 @@ MIN_LABELS = 300
 """Labels from which a tenth of them, set aside, tells kinds of input apart."""
 HELD_OUT_PARTS = 10
 """One of so many parts of the labels is set aside."""
-STEPS_PER_EPOCH = 5
-"""Most steps of a network over relations for each epoch asked for; held-out labels end most trainings before."""
 HOPS = 4
 """Hops from known labels. Of two to five, held-out training labels of WordNet and Debian's packages were predicted
 best after four."""
-LABEL_DROPOUT, TABLE_DROPOUT = 0.2, 0.5
-"""Chosen, as the next ones, on a tenth of the training labels of WordNet and Debian's packages."""
-TABLE_RATE, TABLE_DECAY = 2.0, 4.0
-"""Learning rate and weight decay of learned inputs relative to other weights': a row is in few labels' reach."""
-MIN_SHARE = 0.05
-"""Least share of a kind of input that is kept."""
-MAX_FIXED_SECONDS = 60.0
-"""Expected seconds of networks with fixed features up to which they are tried beside networks over relations."""
-MEMBER_SIZE = 3_000_000
-"""Entries, rows and sources of a graph's views times networks of a kind: about two minutes of one core."""
+
+PATIENCE = 3
+"""Looks without a gain after which a training ends."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RelationOptions:
-    """What a fit of networks over relations is asked for: some of :data:`RELATION_KINDS`, and so many of each kind."""
+    """What a fit of networks over relations is asked for: some of :data:`RELATION_KINDS`, and so many of each kind.
+
+    ``deadline``: On the clock of ``time.perf_counter``.
+    """
 
     kinds: tuple[str, ...]
     members: int
     columns: int
     score_bound: float | None
-    settings: RelationSettings
+    settings: Settings
+    deadline: float | None = None
     title: str = ""
     progress: bool | None = False
 
     def display(self, networks: int) -> ProgressDisplay:
         """The bar for so many networks."""
-        return ProgressDisplay(self.settings.steps * networks, self.title, self.progress)
+        return ProgressDisplay(self.settings.epochs * networks, self.title, self.progress)
 
     def share_of_time(self, networks: int) -> RelationOptions:
         """The options for the first of so many networks, which have equal parts of the time that is left."""
-        end = self.settings.deadline
-        if end is None:
+        if self.deadline is None:
             return self
         now = time.perf_counter()
-        return replace(self, settings=replace(self.settings, deadline=now + max(end - now, 0) / max(networks, 1)))
+        return replace(self, deadline=now + max(self.deadline - now, 0) / max(networks, 1))
+
+
+@dataclass(frozen=True)
+class TrainedRelation:
+    """A trained network, what it says about labels set aside, (held out, classes), and how its training went."""
+
+    model: RelationModel
+    held_out: Floats
+    history: pd.DataFrame
+    interrupted: bool
 
 
 def fit_relations(
@@ -123,12 +114,11 @@ def fit_relations(
     aside = held_out_part(known.codes, seed)
     codes = known.codes[aside]
     views = graph_views(graph)
-    models: list[RelationModel] = []
-    trainings: list[RelationTraining] = []
+    trained: list[TrainedRelation] = []
     kinds = list(options.kinds)
 
     def interrupted() -> bool:
-        return bool(trainings) and trainings[-1].interrupted
+        return bool(trained) and trained[-1].interrupted
 
     with options.display(len(kinds) * options.members) as display:
         for member in range(options.members):
@@ -136,32 +126,31 @@ def fit_relations(
             for place, kind in enumerate(kinds):
                 if not interrupted():
                     left = options.share_of_time(len(kinds) * (options.members - member) - place)
-                    done = _fitted(kind, graph, views, known, aside, member_seed(seed, member), left, display)
-                    models.append(done[0])
-                    trainings.append(done[1])
+                    trained.append(_fitted(kind, graph, views, known, aside, member_seed(seed, member), left, display))
             if not member and not interrupted():
-                shares, _ = chosen_shares(_held_out(models, trainings), codes)
+                shares, _ = chosen_shares(_held_out(trained), codes)
                 kinds = [kind for kind, share in zip(kinds, shares, strict=True) if share > 0]
-    said = _held_out(models, trainings)
-    kinds = list(dict.fromkeys(model.kind for model in models))
+    said = _held_out(trained)
+    kinds = list(dict.fromkeys(one.model.kind for one in trained))
     if fixed is not None and not interrupted():
         said.append(fixed(aside))
     shares, exponent = chosen_shares(said, codes)
     share_of = dict(zip(kinds, shares.tolist(), strict=False))
-    each = [share_of[model.kind] / sum(other.kind == model.kind for other in models) for model in models]
-    kept = [place for place, share in enumerate(each) if share > 0]
+    members = Counter(one.model.kind for one in trained)
+    each = [share_of[one.model.kind] / members[one.model.kind] for one in trained]
+    kept = [(one.model, share) for one, share in zip(trained, each, strict=True) if share > 0]
     fixed_share = float(shares[len(kinds)]) if len(said) > len(kinds) else 0.0
-    pool = RelationPool([models[place] for place in kept], [each[place] for place in kept], fixed_share, exponent)
-    best = max(kept or range(len(models)), key=lambda place: share_of[models[place].kind])
-    return pool, trainings[best].history, interrupted()
+    pool = RelationPool([model for model, _ in kept], [share for _, share in kept], fixed_share, exponent)
+    best = max(trained, key=lambda one: share_of[one.model.kind])
+    return pool, best.history, interrupted()
 
 
-def _held_out(models: Sequence[RelationModel], trainings: Sequence[RelationTraining]) -> list[Floats]:
+def _held_out(trained: Sequence[TrainedRelation]) -> list[Floats]:
     """What all networks of each kind say together about the labels that were set aside."""
-    logs: dict[str, list[Floats]] = {}
-    for model, training in zip(models, trainings, strict=True):
-        logs.setdefault(model.kind, []).append(np.exp(training.held_out))
-    return [log_pool(one, [1 / len(one)] * len(one), 1.0) for one in logs.values()]
+    parts: dict[str, list[Floats]] = {}
+    for one in trained:
+        parts.setdefault(one.model.kind, []).append(one.held_out)
+    return [log_pool(some, [1 / len(some)] * len(some), 1.0) for some in parts.values()]
 
 
 def member_seed(seed: int, member: int) -> int:
@@ -196,10 +185,10 @@ def out_of_fold_relations(
             for kind in kinds:
                 left, own_seed = options.share_of_time(runs), member_seed(seed, 1_000 + number)
                 runs -= 1
-                model, training = _fitted(kind, graph, views, seen, aside, own_seed, left, display)
-                if training.interrupted:
+                trained = _fitted(kind, graph, views, seen, aside, own_seed, left, display)
+                if trained.interrupted:
                     return found, tested
-                found[kind][left_out] = model.probabilities(graph)[known.nodes[left_out]]
+                found[kind][left_out] = trained.model.probabilities(graph)[known.nodes[left_out]]
     return found, tested
 
 
@@ -234,12 +223,22 @@ def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Flo
     rows = np.arange(codes.size)
     own = np.stack([np.maximum(part[rows, codes], 1e-9) for part in said], axis=1)
     shares = mixture_weights(own, [1.0] * len(said))  # each is credited with one label beforehand
-    small = shares < MIN_SHARE
+    small = shares < 0.05
     small[int(np.argmax(shares))] = False
     shares = np.where(small, 0.0, shares)
     shares /= shares.sum()
     exponent = calibrating_exponent(np.maximum(log_pool(said, shares.tolist(), 1.0), 1e-12), codes)
     return shares, exponent
+
+
+class _Deadline(Callback):
+    """Ends a training when its time is over."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def after_epoch(self, state: State) -> None:
+        state.stop = state.stop or time.perf_counter() > self.deadline
 
 
 def _fitted(
@@ -251,20 +250,26 @@ def _fitted(
     seed: int,
     options: RelationOptions,
     display: ProgressDisplay,
-) -> tuple[RelationModel, RelationTraining]:
-    """A network of one kind, trained."""
-    task = RelationTask.of(known.nodes, known.codes, known.weights, aside)
+) -> TrainedRelation:
+    """A network of one kind, trained until labels set aside are predicted no better.
+
+    A label that is predicted is never shown in the same step, so that no node's own label reaches its loss.
+    """
     settings = options.settings
-    generator = torch.Generator().manual_seed((seed * 2 + RELATION_KINDS.index(kind)) % 2**63)
-    shared: dict[str, Any] = {"columns": options.columns, "score_bound": options.score_bound, "generator": generator}
-    classes, layers = len(known.classes), [view.layer for view in views]
+    random = MemberRandom([(seed * 2 + RELATION_KINDS.index(kind)) % 2**63])
+    shared: dict[str, Any] = {"columns": options.columns, "score_bound": options.score_bound, "random": random}
+    classes = len(known.classes)
+    learning, held_out = (torch.from_numpy(np.flatnonzero(part)) for part in (~aside, aside))
+    network: Any
+    inputs: Any
+    plan: Any
     model: RelationModel
     if kind == "labels":
         groups = sum(view.groups for view in views)
-        network = LabelNetwork(len(views), groups, classes, hops=HOPS, dropout=LABEL_DROPOUT, **shared)
+        network = LabelNetwork(len(views), groups, classes, hops=HOPS, dropout=0.2, **shared)
         model = LabelInputs(layout_of(views), network, graph.nodes[known.nodes], known.codes)
         plan = RelationPlan(views, HOPS, known.nodes)
-        training = train_label_network(network, plan, task, settings, display.advance)
+        inputs = tuple(torch.from_numpy(array[~aside]) for array in (known.nodes, known.codes))
     else:
         # of each view a row for every source that is heard by nodes whose labels are learned from
         columns = []
@@ -272,214 +277,33 @@ def _fitted(
             name, layer = list(graph.layers.items())[view.layer]
             heard = np.unique(view.matrix[known.nodes[~aside]].indices)
             columns.append(LayerColumns(name, layer.made_of, source_names(graph, view)[heard]))
-        table = TableNetwork(sum(len(one.names) for one in columns), classes, dropout=TABLE_DROPOUT, **shared)
-        model = LearnedInputs(layout_of(views), table, columns)
-        stack = table_views(views, known.nodes)
-        own = replace(
-            settings,
-            learning_rate=TABLE_RATE * settings.learning_rate,
-            weight_decay=TABLE_DECAY * settings.weight_decay,
-        )
-        rows = model.rows_of(graph, views, stack)
-        training = train_table_network(table, stack, layers, rows, task, own, display.advance)
-    display.finish(settings.steps - len(training.history))
+        network = TableNetwork(sum(len(one.names) for one in columns), classes, dropout=0.5, **shared)
+        model = LearnedInputs(layout_of(views), network, columns)
+        plan = table_views(views, known.nodes)
+        inputs = model.rows_of(graph, views, plan)
+        # a row is in few labels' reach; like the dropout chosen on labels set aside of WordNet and Debian's packages
+        rates = {"learning_rate": 2 * settings.learning_rate, "weight_decay": 4 * settings.weight_decay}
+        settings = replace(settings, **rates)
+        network.asked = torch.arange(learning.numel())
+    codes = torch.from_numpy(known.codes)
+    weights = torch.from_numpy(known.weights[:, None]).to(torch.get_default_dtype())
+    task = ChangingTask(learning, codes[learning], weights[learning], lambda: network.asked)
+    stopping, looks = None, 10  # steps between two predictions of labels set aside
+    callbacks: list[Callback] = [] if options.deadline is None else [_Deadline(options.deadline)]
+    if held_out.numel():
+        stopping = Task(held_out, codes[held_out], torch.full((held_out.numel(), 1), 1 / held_out.numel()))
+        callbacks.append(EarlyStopping(stopping, settings.patience, looks))
+    history = History(stopping, every=looks)
+    state = train(
+        network,
+        inputs,
+        plan,
+        task,
+        settings,
+        callbacks=[*callbacks, history, Progress(display.advance)],
+        largest_gradient=5.0,  # a step from a few labels at the start may be far too long
+    )
+    display.finish(settings.epochs - state.epoch)
     return_memory(graph.num_entries)
-    return model, training
-
-
-class RelationFusion(AttentionModel):
-    """Base of :class:`GrammeFusion`: networks with fixed features, networks over relations, or both.
-
-    ``relations_``: The networks over relations and the share of each; None if there are none.
-    """
-
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedRelations("relations"),)
-
-    relations_: RelationPool | None = None
-
-    # Fitting
-
-    def _fit_otherwise(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int, asked: Mapping[str, Any]
-    ) -> NDArray[np.floating[Any]] | None:
-        self.relations_ = None
-        if not self._considers_relations(graph, known, asked["validation"]):
-            return None
-        fold, copies, allowance = asked["fold"], asked["copies"], asked["allowance"]
-        options = self._relation_options(graph, known, allowance)
-        probe = None
-        if self.features is None and self._fixed_seconds(graph) <= MAX_FIXED_SECONDS:
-
-            def probe(aside: NDArray[np.bool_]) -> NDArray[np.float64]:
-                return self._fixed_at(graph, known, seed, aside)
-
-        pool, history, interrupted = fit_relations(graph, known, seed, options, probe)
-        if not pool.models:  # fixed features alone say more
-            return None
-        fixed = None
-        if pool.fixed_share > 0:
-            fixed = self._fit(graph, known, seed, **asked, fixed_only=True).astype(np.float64)
-        else:
-            self._without_fixed(graph, seed, history, TrainingSize(self.ensemble, copies, self._most_epochs))
-        self.relations_, self.interrupted_ = pool, self.interrupted_ or interrupted
-        if interrupted:
-            warnings.warn("interrupted: networks over relations are trained in part", GrammeWarning, stacklevel=5)
-        if fold is not None:
-            parts, tested = out_of_fold_relations(graph, known, fold, seed, options, pool)
-            unseen = None if fixed is None else self.out_of_fold_
-            said = pool.pooled(parts, unseen)
-            said[~np.isin(fold, tested)] = np.nan
-            self.out_of_fold_ = said
-        return pool.probabilities(graph, fixed)
-
-    def _considers_relations(self, graph: MultilayerGraph, known: KnownLabels, validation: Any) -> bool:
-        """Whether networks over relations take part: where they are asked for, or nothing is and labels are many."""
-        if not communicator_of(graph).alone:
-            return False
-        if self.features in RELATION_SOURCES:
-            return True
-        return self.features is None and validation is None and known.nodes.size >= MIN_LABELS
-
-    def _relation_options(
-        self, graph: MultilayerGraph, known: KnownLabels, allowance: TimeBudget | None
-    ) -> RelationOptions:
-        kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
-        deadline = None
-        if allowance is not None and allowance.measured:
-            deadline = time.perf_counter() + TRAINING_SHARE * allowance.seconds
-        decay = settled_decay(self.weight_decay, known.nodes.size)
-        steps = self._most_epochs * STEPS_PER_EPOCH
-        settings = RelationSettings(steps, self.learning_rate, decay, deadline=deadline)
-        members = min(self.ensemble, max(1, MEMBER_SIZE // max(views_size(graph_views(graph)), 1)))
-        title = type(self).__name__
-        return RelationOptions(kinds, members, self.hidden_dim, self.score_bound, settings, title, self.progress)
-
-    @property
-    def _most_epochs(self) -> int:
-        """Epochs as far as networks over relations go by them: their training ends by labels set aside in any case."""
-        return self.epochs or AttentionModel.epochs or 1
-
-    def _fixed_seconds(self, graph: MultilayerGraph) -> float:
-        """About how long the networks with fixed features take, judged by the size of the graph."""
-        return self.ensemble * self._most_epochs * expected_step_seconds(graph)
-
-    def _fixed_at(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int, aside: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        """What a network with fixed features says about labels that it has not seen."""
-        probe = clone(self).set_params(ensemble=1, progress=False)
-        probe.classes_ = known.classes
-        probe._fit(graph, known, seed, fold=np.where(aside, 0, -1), copies=1, fixed_only=True)
-        found: NDArray[np.float64] = probe.out_of_fold_[aside]
-        return found
-
-    def _without_fixed(self, graph: MultilayerGraph, seed: int, history: pd.DataFrame, effort: TrainingSize) -> None:
-        """What a fit stores where no network has fixed features."""
-        self.source_, self.profile_, self.scales_, self.walk_size_ = "random", None, None, 1.0
-        columns = RANDOM_DIM[True] if self.feature_dim is None else self.feature_dim
-        self.edge_features_ = {}
-        self.seed_, self.shape_ = seed, self._shape(graph, columns)
-        self.members_, self.state_ = 0, {}
-        self.history_, self.effort_, self.interrupted_ = history, effort, False
-        self.epochs_ = len(history)
-
-    # Predicting
-
-    def _inductive_proba(self, graph: MultilayerGraph, plan: Any = None) -> NDArray[np.float32]:
-        pool = self.relations_
-        if pool is None or not graph.num_nodes:
-            return super()._inductive_proba(graph, plan)
-        fixed = None
-        if self.members_:
-            fixed = super()._inductive_proba(graph, plan).astype(np.float64)
-        return pool.probabilities(graph, fixed).astype(np.float32)
-
-    def _embed(self, order: NameOrder) -> NDArray[np.float32]:
-        pool = self.relations_
-        if pool is None:
-            return super()._embed(order)
-        parts = [order.to_given(model.embedding(order.graph)) for model in pool.first_of_kind()]
-        if self.members_:
-            parts.append(super()._embed(order))
-        return np.concatenate(parts, axis=1)
-
-    # Explaining
-
-    @cached_property
-    def layer_importances_(self) -> pd.DataFrame:
-        """How much each member relies on each layer: rows that sum to 1.
-
-        Of networks over relations the first of each kind has a row, after those of the members.
-        """
-        self.check_fitted()
-        graph = self._fitted_order().graph
-        rows = []
-        if self.members_:
-            rows.append(member_shares(self._each_batch(graph), graph))
-        if self.relations_ is not None:
-            rows += [model.layer_shares(graph)[None] for model in self.relations_.first_of_kind()]
-        shares = shares_of_joined(np.concatenate(rows), graph)
-        return pd.DataFrame(shares, columns=self.layer_order_)[self.layers_]
-
-    @property
-    def layer_importance_(self) -> pd.Series:
-        """Which layers the model relies on, by name, summing to 1: the mean over the networks, by their shares."""
-        table = self.layer_importances_
-        if self.relations_ is None:
-            return table.mean(axis=0).rename("importance")
-        shares = list(self.relations_.kind_shares().values())
-        fixed = len(table) - len(shares)
-        weights = np.array([self.relations_.fixed_share / max(fixed, 1)] * fixed + shares)
-        weighed = table.mul(weights, axis=0).sum(axis=0)
-        return (weighed / weighed.sum()).rename("importance")
-
-    def _received(self, graph: MultilayerGraph, hop: int, head: int | None, member: int | None) -> NDArray[np.float64]:
-        """How much attention each node receives in each layer at a hop, (layers, nodes)."""
-        if self.relations_ is None or (self.members_ and (head, member) != (None, None)):
-            return super()._received(graph, hop, head, member)
-        if (head, member) != (None, None):
-            raise DataError("this model has no networks with fixed features, which alone have heads and members")
-        found = [model.received(graph, hop) for model in self.relations_.models]
-        weights = list(self.relations_.shares)
-        if self.members_:
-            found.append(attention_received(self._each_batch(graph), self._hops, graph, hop))
-            weights.append(self.relations_.fixed_share)
-        every, share = np.stack(found), np.array(weights)[:, None, None]
-        there = ~np.isnan(every)
-        total = (there * share).sum(0)
-        mean = np.where(there, every * share, 0.0).sum(0)
-        return np.where(total > 0, mean / np.where(total > 0, total, 1.0), np.nan)
-
-    def _most_hops(self, position: int) -> int:
-        pool = self.relations_
-        if pool is None:
-            return super()._most_hops(position)
-        hops = [getattr(model.network, "hops", 1) for model in pool.models]
-        return max(hops + [super()._most_hops(position)] * bool(self.members_))
-
-    def reasons(self, graph: MultilayerGraph, pair: Pair) -> list[Through]:
-        """What came through neighbours and groups, as parts of the log-odds of two classes."""
-        pool = self.relations_
-        if pool is None:
-            return super().reasons(graph, pair)
-        every = np.ones(pair.rows.size)
-        found = [
-            through
-            for model, share in zip(pool.models, pool.shares, strict=True)
-            for through in model.through(graph, pair, pool.exponent * share * every)
-        ]
-        if self.members_:
-            for through in attention_reasons(self._each_batch(graph), graph, pair).through:
-                scaled = through.parts * (pool.exponent * pool.fixed_share)
-                found.append(Through(through.layer, through.kind, scaled))
-        joined: dict[str, Through] = {}
-        for through in found:
-            if through.layer in joined:
-                parts = joined[through.layer].parts + through.parts
-                through = Through(through.layer, through.kind, parts)
-            joined[through.layer] = through
-        return list(joined.values())
-
-    def _check_loaded(self) -> None:
-        if self.members_:
-            super()._check_loaded()
+    said = evaluate(network, inputs, plan).scores[held_out, 0].double().softmax(1).numpy()
+    return TrainedRelation(model, said, joined_history([history]), state.interrupted)

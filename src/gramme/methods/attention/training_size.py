@@ -26,22 +26,13 @@ from gramme.training import Callback, Settings, State, Task, TrainingTargets, tr
 
 from .members import Members
 
-MIN_EPOCHS = 10
-"""Below so many epochs attention has learned next to nothing."""
 TRAINING_SHARE = 0.9
 """Of the time for a training; the rest is for making its plan and for predicting."""
-SECONDS_PER_ENTRY = 2e-7
-"""Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
-SHARED_GROUP_COST = 4
-"""Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
 
-MANY_ENTRY_STEPS = 100_000_000
-"""Entries x steps of single members from which on it is said before a training that it may take minutes."""
 
 MAX_EPOCHS = 200
 """At most so many epochs where the labels choose their number, and just as many where they are too few to choose; twice
 as many changed leskovec_ng by less than a point (realisations 0 to 3, the paper's learning rate)."""
-MIN_LABELS_TO_CHOOSE = 10
 
 
 class OutOfTimeError(GrammeError):
@@ -88,9 +79,10 @@ class TrainingSize:
             effort = replace(effort, members=effort.members // 2)
         if effort.steps(folds) > steps:
             effort = replace(effort, epochs=int(steps / (effort.members + folds * effort.copies)))
-        if effort.epochs < min(MIN_EPOCHS, self.epochs):
+        least = 10  # epochs, below which attention has learned next to nothing
+        if effort.epochs < min(least, self.epochs):
             raise OutOfTimeError(
-                f"there is time for {max(effort.epochs, 0)} epochs of attention, and fewer than {MIN_EPOCHS} teach it "
+                f"there is time for {max(effort.epochs, 0)} epochs of attention, and fewer than {least} teach it "
                 f"nothing; give it a larger {setting('budget')}"
             )
         return effort
@@ -122,7 +114,7 @@ def chosen_epochs(members: Members, graph: MultilayerGraph, plan: Plan, known: K
     is taken every ten epochs; once it is above the smallest by more than its standard error for ``patience`` epochs,
     the training has been long enough.
     """
-    if known.nodes.size < MIN_LABELS_TO_CHOOSE:
+    if known.nodes.size < 10:  # too few to choose by
         return MAX_EPOCHS
     left_out = stratified_folds(known.codes, FOLDS, members.seed)[:, None] == np.arange(FOLDS)
     lessons = TrainingTargets(known.nodes, known.codes, known.weights[:, None] * np.ones(FOLDS), left_out, graph=graph)
@@ -132,17 +124,7 @@ def chosen_epochs(members: Members, graph: MultilayerGraph, plan: Plan, known: K
         task, held_out = lessons.tasks(batch, features.device)
         assert held_out is not None
         longest = _LongestTraining(held_out, settings.patience)
-        state = train(
-            network,
-            features,
-            plan,
-            task,
-            epochs=settings.epochs,
-            learning_rate=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            callbacks=[longest],
-            communicator=communicator_of(graph),
-        )
+        state = train(network, features, plan, task, settings, callbacks=[longest], communicator=communicator_of(graph))
         if state.interrupted:
             raise KeyboardInterrupt
         chosen += [longest.epoch] * len(batch)
@@ -182,18 +164,15 @@ class _LongestTraining(Callback):
 
 def _warn_if_long(effort: TrainingSize, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
-    if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not communicator_of(graph).first:
+    if graph.num_entries * effort.steps(folds) < 100_000_000 or not communicator_of(graph).first:
         return
     if effort.members == effort.epochs == 1:  # nothing would take less
         return
+    who, fewer = f"{effort.members} members", f"fewer members ({setting('ensemble', 1, of_method=True)})"
     if effort.members == 1:
-        half = setting("epochs", max(effort.epochs // 2, 1), of_method=True)
-        who, fewer = "one member trains", f"fewer epochs ({half})"
-    else:
-        who = f"{effort.members} members train"
-        fewer = f"fewer members ({setting('ensemble', 1, of_method=True)})"
+        who, fewer = "1 member", f"fewer epochs ({setting('epochs', max(effort.epochs // 2, 1), of_method=True)})"
     warnings.warn(
-        f"this may take minutes: {who} for {effort.epochs} epochs on {graph.num_entries:,} nodes, memberships and ends "
+        f"this may take minutes: {who} x {effort.epochs} epochs on {graph.num_entries:,} nodes, memberships and ends "
         f"of edges, over all {graph.num_layers:,} layers; {fewer} take less, and gramme-auto keeps to a "
         f"{setting('budget')}",
         GrammeWarning,
@@ -207,8 +186,8 @@ def expected_step_seconds(graph: MultilayerGraph) -> float:
     for layer in graph.layers.values():
         groups = layer.as_groups()
         if groups is not None and not groups.single:
-            entries += (SHARED_GROUP_COST - 1) * layer.num_entries
-    return SECONDS_PER_ENTRY * entries
+            entries += 3 * layer.num_entries  # where nodes are in several groups, sums go to groups and back
+    return 2e-7 * entries  # measured on one core, per node, membership and end of an edge
 
 
 def step_seconds(
@@ -223,9 +202,7 @@ def step_seconds(
         features,
         plan,
         lessons.tasks(batch, features.device)[0],
-        epochs=2,
-        learning_rate=settings.learning_rate,
-        weight_decay=settings.weight_decay,
+        replace(settings, epochs=2),
         callbacks=[clock],
     )
     if state.interrupted:

@@ -14,14 +14,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import pandas as pd
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gramme.errors import DataError, GrammeWarning, MissingExtraError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.features import PEER_SOURCES as SOURCES
-from gramme.methods.attention.features import feature_columns, feature_source, peer_features
+from gramme.methods.attention.features import feature_columns, peer_features, settled_source
 from gramme.methods.base import GraphEstimator, NodeClassifier
 from gramme.methods.contributions import shares_of_joined
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
@@ -48,7 +46,7 @@ from gramme.methods.persistence import (
 )
 from gramme.methods.prepare import refuse_many_layers
 from gramme.nn import Output
-from gramme.training import History, Task, joined_history, train
+from gramme.training import History, Settings, Task, joined_history, train
 
 # Networks of PyTorch Geometric in the shape that the project's training loop takes: one member,
 # edges for a plan.
@@ -64,15 +62,7 @@ class PygOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class EdgePlan:
-    """What a network of PyG's needs of a graph, for the output of some nodes or of all.
-
-    Attributes
-    ----------
-    edges : object
-        In the form that the network takes.
-    nodes : tensor of int, optional
-        The nodes whose output is wanted; all if not given.
-    """
+    """What a network of PyG's needs of a graph: edges in its form, and the nodes whose output is wanted, or None."""
 
     edges: Any
     nodes: Tensor | None = None
@@ -84,15 +74,7 @@ class EdgePlan:
 
 
 class OneMember(nn.Module):
-    """A network of PyG's as an ensemble of one member.
-
-    Parameters
-    ----------
-    network : nn.Module
-        Takes features (nodes, columns) and edges, gives a :class:`PygOutput`.
-    width : int
-        Numbers per node in its largest activation.
-    """
+    """A network of PyG's as an ensemble of one member; ``width``: Numbers per node in its largest activation."""
 
     def __init__(self, network: nn.Module, width: int) -> None:
         super().__init__()
@@ -109,16 +91,6 @@ class OneMember(nn.Module):
         return int(sum(edges.shape[-1] for edges in lists)) * self.width
 
 
-class MeanTask(Task):
-    """Labels with the mean of the cross entropy as PyTorch takes it where all count alike."""
-
-    def losses(self, scores: Tensor) -> Tensor:
-        weights = self.weights[:, 0]
-        if bool((weights == weights[:1]).all()):
-            return F.cross_entropy(scores[:, 0], self.classes)[None]
-        return (F.cross_entropy(scores[:, 0], self.classes, reduction="none") @ weights)[None] / weights.sum()
-
-
 def moved(edges: Any, device: Any) -> Any:
     """Edges on another device, by relation or as the arguments of a convolution."""
     if isinstance(edges, dict):
@@ -126,6 +98,7 @@ def moved(edges: Any, device: Any) -> Any:
     return tuple(value.to(device) for value in edges)
 
 
+SOURCES = ("random", "given", "both")
 MAX_PYG_EDGES = 20_000_000
 """Edges, both ways counted, that a graph may have: each one costs memory for every head and column."""
 
@@ -196,15 +169,8 @@ class PygModel(NodeClassifier):
 
         Parameters
         ----------
-        graph : MultilayerGraph
-        y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
-            of its mask "train" where it has one.
-        mask : str, optional
-            One of the graph's masks: labels of other nodes are not learned from.
-        sample_weight : sequence, mapping or Series, optional
-            How much each node's label counts in the loss, in node order or by node name; 1 for nodes that are not
-            named. A label of weight 0 is not learned from.
+        graph, y, mask, sample_weight
+            As for :meth:`gramme.methods.NodeClassifier.fit`.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.
@@ -218,7 +184,7 @@ class PygModel(NodeClassifier):
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
         pyg, device = self._pyg(), torch_device(self.device)
-        self.source_, self.seed_ = feature_source(graph, self.features), seed
+        self.source_, self.seed_ = settled_source(graph, self.features, "random"), seed
         self.columns_ = feature_columns(graph, self.source_, self.feature_dim)
         features, edges = self._inputs(graph, device), moved(self._edges(graph), device)
         with _own_random_numbers(self.seed_, device):
@@ -255,7 +221,7 @@ class PygModel(NodeClassifier):
     ) -> None:
         """Adam on the cross entropy of the training labels, the full graph in every step."""
         device = features.device
-        task = MeanTask.of(known.nodes, known.codes, known.weights[:, None], device)
+        task = Task.of(known.nodes, known.codes, known.weights[:, None], device)
         history = History(watched=None if watched is None else torch.from_numpy(watched[0]).to(device))
         # an ensemble of one, in the loop that trains every network here
         member: Any = OneMember(network, self.hidden_dim * getattr(self, "heads", 1))
@@ -265,11 +231,8 @@ class PygModel(NodeClassifier):
             features,
             plan,
             task,
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
+            Settings(self.epochs, self.learning_rate, self.weight_decay),
             callbacks=[history],
-            fused=False,  # as the peers' authors train them
         )
         self.history_ = joined_history([history])[["epoch", "loss"]]
         if watched is not None:

@@ -21,8 +21,6 @@ from gramme.methods.persistence import SavedArray, SavedField
 
 from .base import PygModel, PygOutput, listening
 
-# GAT: the graph attention network, on the union of all layers.
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GAT(PygModel):
@@ -114,9 +112,6 @@ class TwoConvolutions(nn.Module):
         return PygOutput(self.last(F.dropout(embedding, self.dropout, self.training), *edges), embedding)
 
 
-# R-GCN: the relational graph convolutional network, one relation per layer.
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class RGCN(PygModel):
     """Relational graph convolutional network, by PyTorch Geometric.
@@ -129,31 +124,17 @@ class RGCN(PygModel):
 
     Parameters
     ----------
-    feature_dim : int, default=64
-        Columns of the random features.
     hidden_dim : int, default=16
         Columns between the two convolutions.
     bases : int or None, default=None
         Matrices that those of the layers are mixed from, as in the paper; one per layer if not given.
-    epochs : int, default=50
-        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
-    learning_rate : float, default=0.01
-        Of the Adam optimiser.
-    weight_decay : float, default=0.0005
-        L2 penalty on the weights.
-    dropout : float, default=0.0
-        Share of inputs to both convolutions that are zeroed in a training step.
-    features, device, random_state
-        As for :class:`GAT`.
+    feature_dim, epochs, learning_rate, weight_decay, dropout, features, device, random_state
+        As for :class:`GAT`, with 50 epochs, a learning rate of 0.01 and no dropout.
 
     Attributes
     ----------
-    classes_, probabilities_, transduction_
-        As for every :class:`~gramme.methods.NodeClassifier`.
-    embedding_ : array of float32, shape (nodes, hidden_dim)
-        What the first convolution makes of the nodes.
-    history_ : DataFrame
-        Loss per epoch.
+    classes_, probabilities_, transduction_, embedding_, history_
+        As for :class:`GAT`; the embedding, (nodes, hidden_dim), is what the first convolution makes of the nodes.
 
     References
     ----------
@@ -206,31 +187,17 @@ class HAN(PygModel):
 
     Parameters
     ----------
-    feature_dim : int, default=64
-        Columns of the random features.
     hidden_dim, heads : int, default=64 and 8
         Columns of the embedding, all heads side by side, and heads; the one must be a multiple of the other.
-    epochs : int, default=200
-        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
-    learning_rate : float, default=0.005
-        Of the Adam optimiser.
-    weight_decay : float, default=0.001
-        L2 penalty on the weights.
-    dropout : float, default=0.6
-        Share of attention coefficients that are zeroed in a training step.
-    features, device, random_state
-        As for :class:`GAT`.
+    feature_dim, epochs, learning_rate, weight_decay, dropout, features, device, random_state
+        As for :class:`GAT`, with a weight decay of 0.001; dropout is of attention coefficients.
 
     Attributes
     ----------
-    classes_, probabilities_, transduction_
-        As for every :class:`~gramme.methods.NodeClassifier`.
     layer_importance_ : Series
         The attention over the layers, summing to 1.
-    embedding_ : array of float32, shape (nodes, hidden_dim)
-        What the classifier sees.
-    history_ : DataFrame
-        Loss per epoch.
+    classes_, probabilities_, transduction_, embedding_, history_
+        As for :class:`GAT`; the embedding of shape (nodes, hidden_dim) is what the classifier sees.
 
     References
     ----------
@@ -266,7 +233,9 @@ class HAN(PygModel):
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         relations = [relation(place) for place in range(layers)]
-        return HANNetwork(pyg, columns, self.hidden_dim, self.heads, relations, classes, self.dropout)
+        kinds = ([NODE], relations)
+        attention = pyg.HANConv({NODE: columns}, self.hidden_dim, kinds, heads=self.heads, dropout=self.dropout)
+        return HANNetwork(attention, self.hidden_dim, classes, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> Edges:
         """The edges of each layer with self loops."""
@@ -281,20 +250,10 @@ def relation(place: int) -> tuple[str, str, str]:
 class HANNetwork(nn.Module):
     """One layer of two-level attention and a linear classifier; features (nodes, columns) and edges per layer in."""
 
-    def __init__(
-        self,
-        pyg: ModuleType,
-        columns: int,
-        hidden: int,
-        heads: int,
-        relations: list[tuple[str, str, str]],
-        classes: int,
-        dropout: float,
-    ) -> None:
+    def __init__(self, attention: nn.Module, hidden: int, classes: int, dropout: float) -> None:
         super().__init__()
-        self.attention = pyg.HANConv({NODE: columns}, hidden, ([NODE], relations), heads=heads, dropout=dropout)
+        self.attention, self.dropout = attention, dropout
         self.classifier = nn.Linear(hidden, classes)
-        self.dropout = dropout
 
     def forward(self, features: Tensor, edges: Edges) -> PygOutput:
         """Scores, embedding and the attention over the layers."""
