@@ -572,12 +572,13 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         own_labels = y is None
         y = labels_within(scored_graph, y, mask)
         fitted_graph = getattr(self, "graph_", None)
-        no_labels = {"labels": None, "masks": {}}
+        no_labels: dict[str, Any] = {"labels": None, "masks": {}}
         is_fitted_graph = scored_graph is fitted_graph or (
             fitted_graph is not None and scored_graph.replace(**no_labels) == fitted_graph.replace(**no_labels)
         )
         if own_labels and is_fitted_graph and scored_graph.labels is not None:
-            y = np.where(self.labelled_, None, scored_graph.labels if y is None else y)
+            y = scored_graph.labels.copy() if y is None else y.copy()
+            y[self.labelled_] = None
         labelled_nodes, label_codes = coded_labels(
             scored_graph, scored_graph.labels if y is None else y, self.classes_, "test", strict=False
         )

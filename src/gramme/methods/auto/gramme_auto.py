@@ -136,7 +136,7 @@ class GrammeAuto(MixtureEstimator, NodeClassifier):
     def _mix(self, known: KnownLabels, unseen: list[Floats], fold: NDArray[np.int64]) -> None:
         """Weights and exponent from what the ingredients say about labels they have not seen."""
         class_shares = class_prior(self.class_counts_)
-        is_predicted = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
+        is_predicted = np.asarray(~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1), dtype=bool)
         # the only label of a class cannot be predicted from the others, which speaks against nobody
         is_tested = is_predicted & (self.class_counts_[known.codes] > 1)
         tested_codes, tested_weights = known.codes[is_tested], known.weights[is_tested]
