@@ -196,11 +196,8 @@ class CalibrationScores:
         for place in range(classes):
             in_class = self.codes == place
             halved_scores = None if self.halved is None else self.halved[in_class]
-            thresholds.append(
-                replace(self, scores=self.scores[in_class], codes=self.codes[in_class], halved=halved_scores).promise(
-                    coverage
-                )
-            )
+            of_class = replace(self, scores=self.scores[in_class], codes=self.codes[in_class], halved=halved_scores)
+            thresholds.append(of_class.promise(coverage))
         return thresholds
 
     def _miss_ratio(self, threshold: float) -> float:

@@ -107,9 +107,8 @@ def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
             layer = graph.layers[layer_columns.layer]
             membership_matrix, group_names = layer.columns(graph.nodes)
             if layer.made_of == "groups":
-                in_known_group |= (
-                    membership_matrix @ np.asarray(group_names.isin(layer_columns.names), dtype=float)
-                ) > 0
+                is_known_group = np.asarray(group_names.isin(layer_columns.names), dtype=float)
+                in_known_group |= (membership_matrix @ is_known_group) > 0
     return in_known_group
 
 
@@ -214,12 +213,8 @@ def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: Pair) -> Ite
             mixed_log_odds, own_log_odds, out=np.ones_like(mixed_log_odds), where=np.abs(own_log_odds) > 1e-9
         )
         row_scale = pooling_power * np.clip(softened_share, 0, 1)
-        yield Part(
-            name,
-            float(weight_of_ingredient[name]),
-            pooling_power * mixed_log_odds,
-            _through(inner, graph, pair, row_scale),
-        )
+        through = _through(inner, graph, pair, row_scale)
+        yield Part(name, float(weight_of_ingredient[name]), pooling_power * mixed_log_odds, through)
 
 
 def _through(model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
@@ -249,11 +244,8 @@ def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterat
         _, column_names = layer.columns(graph.nodes)
         entry_columns = column_names.get_indexer(columns.names)[column_entries.col]
         part_shape = (pair.rows.size, len(column_names))
-        yield Through(
-            columns.layer,
-            kind_of(layer),
-            sp.csr_array((entry_values, (column_entries.row, entry_columns)), shape=part_shape),
-        )
+        part = sp.csr_array((entry_values, (column_entries.row, entry_columns)), shape=part_shape)
+        yield Through(columns.layer, kind_of(layer), part)
 
 
 def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
@@ -326,11 +318,8 @@ def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: Pair) -> Iter
             "ij,ij->i", vectors[layer_entries.col], row_direction[layer_entries.row]
         )
         layer = graph.layers[name]
-        yield Through(
-            name,
-            kind_of(layer),
-            sp.csr_array((entry_values, (layer_entries.row, layer_entries.col)), layer_entries.shape),
-        )
+        part = sp.csr_array((entry_values, (layer_entries.row, layer_entries.col)), layer_entries.shape)
+        yield Through(name, kind_of(layer), part)
 
 
 def _shared(model: LabelShares, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:

@@ -50,10 +50,8 @@ def reweighed(probabilities: NDArray[np.floating[Any]], weights: Floats) -> NDAr
     [[0.5, 0.5]]
     """
     weighted_probabilities = probabilities * weights
-    scaled_probabilities: NDArray[np.float32] = (
-        weighted_probabilities / weighted_probabilities.sum(axis=1, keepdims=True)
-    ).astype(np.float32)
-    return scaled_probabilities
+    class_shares = weighted_probabilities / weighted_probabilities.sum(axis=1, keepdims=True)
+    return class_shares.astype(np.float32)
 
 
 # Labels divided into folds, so that each can be predicted by a model that has not seen it.
@@ -210,9 +208,7 @@ def node_weights(graph: MultilayerGraph, sample_weight: Any) -> Floats:
         raise DataError("sample_weight needs the whole graph in one process")
     given_weights = graph.align(sample_weight, "sample weight")
     try:
-        weight_of_node = np.array(
-            [1.0 if given_weight is None else float(given_weight) for given_weight in given_weights]
-        )
+        weight_of_node = np.array([1.0 if weight is None else float(weight) for weight in given_weights])
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must hold numbers: {error}") from None
     wrong_nodes = np.flatnonzero(~(np.isfinite(weight_of_node) & (weight_of_node >= 0)))
@@ -246,9 +242,7 @@ def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = Non
     else:
         all_labels = aligned_labels(graph, y)
         all_labels[weight_of_node == 0] = None
-        labelled_nodes = np.array(
-            [i for i, node_label in enumerate(all_labels) if node_label is not None], dtype=np.int64
-        )
+        labelled_nodes = np.array([i for i, label in enumerate(all_labels) if label is not None], dtype=np.int64)
         label_values = all_labels[labelled_nodes]
     if labelled_nodes.size == 0:
         raise DataError("no node has a known label (-1, None and NaN mean unknown); at least two are needed")
@@ -262,9 +256,8 @@ def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = Non
     if num_amounts:
         raise DataError(
             f"the labels are numbers with {num_amounts:,} different values on {labelled_nodes.size:,} nodes, amounts "
-            "rather than "
-            "classes. GrammeRegressor predicts numbers; for classes cut them first (pandas.qcut makes classes of equal "
-            "size), or pass such numbers as text to make each a class"
+            "rather than classes. GrammeRegressor predicts numbers; for classes cut them first (pandas.qcut makes "
+            "classes of equal size), or pass such numbers as text to make each a class"
         )
     if (
         2 * len(class_names) > labelled_nodes.size and len(class_names) > 3
@@ -328,8 +321,7 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
         if label_collections:
             raise DataError(
                 f"the label {label_collections[0]!r} is not a value but unhashable; where nodes have several labels, "
-                "take "
-                "gramme.MultiLabelClassifier(model)"
+                "take gramme.MultiLabelClassifier(model)"
             )
     if getattr(y, "ndim", 1) == 2:
         raise DataError(
@@ -346,8 +338,7 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
     if minus_ones and negative_labels:
         raise DataError(
             f"among the labels are {negative_labels[0]:g} and -1, which otherwise means unknown: if -1 is a class, "
-            "give the "
-            "labels as text; if it means unknown, give None"
+            "give the labels as text; if it means unknown, give None"
         )
     if "-1" in other_labels and all(isinstance(value, str) and value.lstrip("-").isdecimal() for value in other_labels):
         warnings.warn("the label '-1' is text, so it is a class; for unknown give None", GrammeWarning, stacklevel=3)

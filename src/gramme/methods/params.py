@@ -325,8 +325,7 @@ def check_number_range(graph: MultilayerGraph) -> None:
             if not 1 / MAX_FEATURE <= extreme_weight <= MAX_FEATURE:
                 raise DataError(
                     f"the layer {name!r} has a weight of {extreme_weight:g}; weights from {1 / MAX_FEATURE:g} to "
-                    f"{MAX_FEATURE:g} "
-                    "can be computed with, so scale them"
+                    f"{MAX_FEATURE:g} can be computed with, so scale them"
                 )
     node_features = given_features(graph) if given_columns(graph) else np.zeros((0, 0))
     feature_values = node_features if isinstance(node_features, np.ndarray) else node_features.data
@@ -335,6 +334,5 @@ def check_number_range(graph: MultilayerGraph) -> None:
         entry_number = int(np.flatnonzero(np.abs(feature_entries.data) > MAX_FEATURE)[0])
         raise DataError(
             f"the feature in column {feature_entries.col[entry_number]} of node "
-            f"{plain(graph.nodes[feature_entries.row[entry_number]])!r} is beyond "
-            f"{MAX_FEATURE:g}; scale the features"
+            f"{plain(graph.nodes[feature_entries.row[entry_number]])!r} is beyond {MAX_FEATURE:g}; scale the features"
         )

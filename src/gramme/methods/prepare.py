@@ -35,10 +35,8 @@ class ViewScale:
         centers, scales = [np.zeros(0)], [np.zeros(0)]
         for _, matrix in _by_name(graph):
             present_rows: Any = matrix[~missing_rows(matrix)].astype(np.float64)
-            row_count, sum_over_parts = (
-                communicator_of(graph).all_sum(present_rows.shape[0]),
-                communicator_of(graph).all_sum,
-            )
+            sum_over_parts = communicator_of(graph).all_sum
+            row_count = sum_over_parts(present_rows.shape[0])
             squared_rows: Any = (
                 present_rows**2 if isinstance(present_rows, np.ndarray) else present_rows.multiply(present_rows)
             )

@@ -224,10 +224,8 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
     correct_weights = np.zeros(len(inputs))
     for candidate_number, candidate_inputs in enumerate(inputs):
         for fold_number in range(int(fold_of_label.max()) + 1):
-            training_labels, held_out_labels = (
-                known.part(fold_of_label != fold_number),
-                known.part(fold_of_label == fold_number),
-            )
+            is_held_out = fold_of_label == fold_number
+            training_labels, held_out_labels = known.part(~is_held_out), known.part(is_held_out)
             if training_labels.nodes.size:
                 fold_probabilities = _predicted(candidate_inputs, training_labels, held_out_labels.nodes, C)
                 correct_weights[candidate_number] += held_out_labels.weights @ (

@@ -99,10 +99,8 @@ class MNE(EmbeddingModel):
         layer_vectors = []
         for layer_number, layer in enumerate(layers):
             walks, lengths = _walks(Walks.of([layer], length=walk_length, seed=seed + layer_number), num_rounds)
-            added_vectors, layer_matrix = (
-                np.zeros((num_nodes, layer_dim), np.float32),
-                _small(random, layer_dim, common_dim),
-            )
+            added_vectors = np.zeros((num_nodes, layer_dim), np.float32)
+            layer_matrix = _small(random, layer_dim, common_dim)
             layer_context = context_vectors.copy()
             trained_arrays = (common_vectors, added_vectors, layer_matrix, layer_context)
             epochs = settings["layer_epochs"]
