@@ -51,7 +51,8 @@ def reweighed(probabilities: NDArray[np.floating[Any]], weights: Floats) -> NDAr
     """
     weighted_probabilities = probabilities * weights
     class_shares = weighted_probabilities / weighted_probabilities.sum(axis=1, keepdims=True)
-    return class_shares.astype(np.float32)
+    single: NDArray[np.float32] = class_shares.astype(np.float32)
+    return single
 
 
 # Labels divided into folds, so that each can be predicted by a model that has not seen it.
