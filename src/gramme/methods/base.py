@@ -166,23 +166,11 @@ class GraphEstimator(BaseEstimator, ABC):
     def fit_with_folds(
         self, graph: MultilayerGraph, known: Any, fold: NDArray[np.int64], copies: int = 1, allowance: Any = None
     ) -> NDArray[np.float64]:
-        """Fit, and predict each label by a model that has not seen the label's fold.
+        """Fit, and predict each label by a model that has not seen the label's fold, -1 for labels that are in none.
 
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        known : KnownLabels or KnownNumbers
-        fold : array of int, shape (labelled,)
-            The fold of each label; -1 for labels that are in none and not predicted.
-        copies : int, default=1
-            How many models to average for each fold, if a method can train many at once; other methods train one.
-        allowance : TimeBudget, optional
-            How long it may take, for methods that can train less.
-
-        Returns
-        -------
-        array, shape (labelled, classes), or (labelled,) for numbers
-            NaN for labels in no fold, and where an interrupt (Ctrl-C) came before a fold was done.
+        Methods that can train many models at once average so many ``copies`` for each fold, and those that can train
+        less keep to the ``allowance``, a TimeBudget. Returns (labelled, classes), or (labelled,) for numbers: NaN for
+        labels in no fold, and where an interrupt (Ctrl-C) came before a fold was done.
         """
         name_order = in_name_order(self._check_graph(graph))
         known, label_positions = known.sorted_by_name(name_order)  # the order in which a fit sees labels

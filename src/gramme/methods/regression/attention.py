@@ -45,21 +45,6 @@ class AttentionRegressor(NodeRegressor):
 
     The numbers that a member sees are scaled to mean 0 and variance 1; the loss is the squared error. The prediction is
     the mean of the members'. Further members that leave out a fold each are trained in the same batched program.
-
-    Parameters
-    ----------
-    ensemble : int, default=8
-        Members that see all numbers.
-    hidden_dim : int, default=32
-    epochs : int, default=60
-    learning_rate : float, default=0.003
-    weight_decay : float, default=0.01
-    dropout : float, default=0.0
-    features : str or None, default=None
-        As for :class:`~gramme.methods.GrammeFusion`.
-    progress : bool or None, default=None
-    device : str, default="auto"
-    random_state : int, numpy generator or None, default=None
     """
 
     ensemble: PositiveInt = 8

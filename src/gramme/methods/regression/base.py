@@ -34,16 +34,7 @@ class KnownNumbers(WeightedNodes):
 class NodeRegressor(RegressorMixin, GraphEstimator):
     """A method that predicts a number for every node of a graph from the numbers of some.
 
-    Attributes
-    ----------
-    values_ : array, shape (nodes,)
-        The predicted numbers of the nodes of the graph it was fitted on.
-    nodes_ : pandas.Index
-        Their names.
-    layers_ : list of str
-        Names of the layers.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early, so the model is smaller or less trained than asked for.
+    ``values_`` has the predicted numbers of the nodes of the graph it was fitted on.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (

@@ -81,13 +81,7 @@ class TriedRegressor(NodeRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RidgeOnTable(TriedRegressor):
-    """A ridge regression on the columns of a table.
-
-    Attributes
-    ----------
-    penalty_ : float
-        The penalty that was used.
-    """
+    """A ridge regression on the columns of a table, with a penalty that is chosen if not given."""
 
     penalty: PositiveFloat | None = None
 
@@ -129,11 +123,6 @@ class GroupsRidge(RidgeOnTable):
     """Ridge regression on a column per group, per neighbour and per feature.
 
     The numbers of a table are columns themselves, without the groups they were cut into.
-
-    Parameters
-    ----------
-    penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 if not given, in a table with numbers also among 0.1 and 1.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -153,7 +142,7 @@ class GroupsRidge(RidgeOnTable):
 
     def _settings(self) -> tuple[float, ...]:
         tried_penalties = super()._settings()
-        # a few columns that say much need little restraint
+        # the numbers of a table: a few columns that say much need little restraint
         return (*tried_penalties, 1.0, 0.1) if self._named and self.penalty is None else tried_penalties
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
@@ -188,15 +177,7 @@ class GroupsRidge(RidgeOnTable):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WalksRidge(RidgeOnTable):
-    """Ridge regression on where walks over all layers lead from each node (``gramme.methods.linear.walk_profile``).
-
-    Parameters
-    ----------
-    dim : int, default=32
-        Eigenvectors of the walk.
-    penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 if not given.
-    """
+    """Ridge regression on where walks over all layers lead from a node (``gramme.methods.linear.walk_profile``)."""
 
     dim: PositiveInt = 32
 
@@ -231,11 +212,6 @@ class NumberPropagation(TriedRegressor):
     With F = alpha P F + Y for the known numbers' differences from their mean and for ones, a node's value is the mean
     plus the first divided by the second; the fewer labels reach a node, the nearer it stays to the mean. In another
     graph the known nodes are those of the same names.
-
-    Parameters
-    ----------
-    alpha : float or None, default=None
-        How far numbers spread; chosen among 0.3, 0.6 and 0.9 if not given.
     """
 
     alpha: Annotated[float, ALPHA] | None = None
