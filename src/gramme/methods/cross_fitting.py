@@ -34,15 +34,8 @@ FOLDS = 5
 class OutOfFold:
     """Predictions for some labels by models that had not learned from them.
 
-    Attributes
-    ----------
-    nodes : array of int, shape (tested,)
-        Positions of the nodes with these labels.
-    codes : array of int, shape (tested,)
-        The class of each; -1 for one that the model does not know.
-    probabilities : array of float, shape (tested, classes)
-    folds : int, default=0
-        Into how many parts the labels were divided; 0 where the model itself had not seen these.
+    ``nodes`` are the positions of these labels, ``codes`` their classes (-1 for one that the model does not know),
+    ``folds`` says into how many parts the labels were divided; 0 where the model itself had not seen these.
     """
 
     nodes: NDArray[np.int64]

@@ -64,18 +64,8 @@ tested than have so many, and copies of a model of so many labels take over its 
 
 
 def stratified_folds(codes: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of each label, with every class spread evenly over the folds.
+    """The fold of each label, from its class, with every class spread evenly; no more folds than labels.
 
-    Parameters
-    ----------
-    codes : array of int, shape (labels,)
-        The class of each label.
-    folds : int
-        There are fewer folds if there are fewer labels.
-    seed : int
-
-    Examples
-    --------
     >>> fold = stratified_folds(np.array([0, 0, 0, 0, 1, 1]), 2, seed=0)
     >>> np.bincount(fold[:4]).tolist(), np.bincount(fold[4:]).tolist()
     ([2, 2], [1, 1])
@@ -222,20 +212,9 @@ def node_weights(graph: MultilayerGraph, sample_weight: Any) -> Floats:
 
 
 def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = None) -> KnownLabels:
-    """The known labels of a graph, for training.
+    """The known labels of a graph, for training: as ``fit`` takes them, without those of weight 0.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    y : sequence, mapping or Series, optional
-        Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
-    sample_weight : sequence, mapping or Series, optional
-        How much each label counts; labels of weight 0 are left out.
-
-    Raises
-    ------
-    DataError
-        For labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
+    A DataError for labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
     """
     weight_of_node = node_weights(graph, sample_weight)
     if isinstance(graph, PartGraph):

@@ -286,17 +286,6 @@ def training_size_in_words(
 def mixture_in_words(weights: Mapping[str, float], words: Mapping[str, str], importance: pd.Series) -> str:
     r"""A sentence on the ingredients with their weights, and one on the layers.
 
-    Parameters
-    ----------
-    weights : mapping of str to float
-        The weight of each ingredient.
-    words : mapping of str to str
-        What each ingredient does.
-    importance : Series
-        How much the mixture relies on each layer.
-
-    Examples
-    --------
     >>> importance = pd.Series({"advice": 0.6, "friendship": 0.35, "discussion": 0.05})
     >>> words = {"spread": "known labels spreading to neighbours", "attention": "attention"}
     >>> print(mixture_in_words({"spread": 0.8, "attention": 0.2}, words, importance).replace(". ", ".\n"))

@@ -35,16 +35,9 @@ def skip_gram(
 ) -> NDArray[np.float32]:
     """A vector per node, shape (nodes, dim); zero for nodes that walk with nobody.
 
-    Cost: about a microsecond per context pair, far more than the walks.
-
-    Parameters
-    ----------
-    walks : Walks
-    dim, window, epochs, negative : int
-        Of word2vec: columns, most steps between a node and its context, rounds over the walks, noise nodes per pair.
-    walks_per_node : int
-    seed : int, default=0
-        Of the starting vectors and the noise; the walks have a seed of their own.
+    ``dim``, ``window``, ``epochs`` and ``negative`` are those of word2vec: columns, most steps between a node and its
+    context, rounds over the walks, noise nodes per pair. ``seed`` is for the starting vectors and the noise; the walks
+    have one of their own. Cost: about a microsecond per context pair, far more than the walks.
     """
     word2vec = import_extra("gensim.models.word2vec", EXTRA, "learning from random walks")
     corpus = _Corpus(walks, walks_per_node)
