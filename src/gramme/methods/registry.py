@@ -70,27 +70,16 @@ METHODS = {
         ("gramme-auto", "auto.gramme_auto.GrammeAuto", "a mixture of the best, weighed by the labels themselves"),
         ("gramme-fusion", "attention.gramme_fusion.GrammeFusion", "attention within each layer, layers fused"),
         ("gramme-sg", "attention.gramme_sg.GrammeSG", "attention on the supra graph of all layers"),
-        (
-            "gramme-fusion-paper",
-            "attention.gramme_fusion.GrammeFusion",
-            "GrAMME-Fusion with the settings of the paper",
-            None,
-            "paper",
-        ),
-        ("gramme-sg-paper", "attention.gramme_sg.GrammeSG", "GrAMME-SG with the settings of the paper", None, "paper"),
-        (
-            "gramme-fusion-authors",
-            "attention.gramme_fusion.GrammeFusion",
-            "GrAMME-Fusion with the settings of its authors' code",
-            None,
-            "authors",
-        ),
-        (
-            "gramme-sg-authors",
-            "attention.gramme_sg.GrammeSG",
-            "GrAMME-SG with the settings of its authors' code",
-            None,
-            "authors",
+        *(
+            (f"{name}-{preset}", f"attention.{name.replace('-', '_')}.{title}", f"{about} with {words}", None, preset)
+            for preset, words in (
+                ("paper", "the settings of the paper"),
+                ("authors", "the settings of its authors' code"),
+            )
+            for name, title, about in (
+                ("gramme-fusion", "GrammeFusion", "GrAMME-Fusion"),
+                ("gramme-sg", "GrammeSG", "GrAMME-SG"),
+            )
         ),
         ("deepwalk", "embedding.deepwalk.DeepWalk", "random walks per layer, skip-gram, averaged", "walks"),
         ("node2vec", "embedding.deepwalk.Node2Vec", "biased random walks per layer, averaged", "walks"),
