@@ -1,17 +1,10 @@
-"""What links and ranks share: nothing is read where the folder cannot be written, and stages are shares of the work."""
+"""What links and ranks share: nothing is read where the folder cannot be written, and the record has the command."""
 
 import json
 
 import pytest
 
 from gramme.cli import main
-from gramme.cli.analysis import shares_of
-
-
-def test_shares_add_up_to_the_whole_and_what_is_left_out_has_none():
-    shares = shares_of(ranks=13, seeds=0, layers=1, writing=2)
-    assert sum(shares.values()) == pytest.approx(1)
-    assert shares["seeds"] == 0
 
 
 @pytest.mark.parametrize("command", ["rank", "links"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gramme.cli.distributed_fit import DistributedFit, is_first_process, speaks
+from gramme.cli.distributed_fit import DistributedFit, check_method, is_first_process, speaks
 from gramme.cli.options import Reading
 from gramme.errors import DataError
 
@@ -62,4 +62,4 @@ def test_parts_come_complete(tmp_path):
 
 def test_a_method_for_one_process_is_refused_before_anything_starts():
     with pytest.raises(DataError, match="deepwalk is fitted by one process; several can fit gramme"):
-        asked("balance_scale", workers=2).job(method="deepwalk", target="x")
+        check_method("deepwalk")

@@ -14,20 +14,20 @@ from gramme.cli.fit_steps import (
     EstimatePlan,
     FitRequest,
     SetPlan,
-    accuracy_told,
     estimate_plan,
     fit_graph,
     fit_stages,
     parse_share,
-    printer,
-    sets_told,
+    show_fit,
     table_record,
 )
+from gramme.cli.options import Output
 from gramme.datasets import load
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.graph.table import LayerPlan, TablePlan
 from gramme.methods import LabelPropagation, Majority
+from gramme.report.page.html import sentences
 
 FACTS = {
     "coverage": 0.95,
@@ -53,16 +53,16 @@ def test_what_was_asked_for():
 
 
 def test_what_is_said():
-    first, second = sets_told(FACTS)
+    first, second = sentences("sets", FACTS)
     assert first.endswith("95 % of new nodes; one class for 7 of 10 nodes to predict")
     assert second == "  undecided: a or b 3"
-    assert "alone is right for about 97 %" in sets_told(FACTS | {"expected": 0.97, "alone": True})[0]
-    every = sets_told(FACTS | {"expected": 1.0, "alone": True})[0]
+    assert "alone is right for about 97 %" in sentences("sets", FACTS | {"expected": 0.97, "alone": True})[0]
+    every = sentences("sets", FACTS | {"expected": 1.0, "alone": True})[0]
     assert f"alone was right for all {FACTS['tested']} labels tested" in every
-    (few,) = sets_told(FACTS | {"enough": False, "tested": 3})
+    (few,) = sentences("sets", FACTS | {"enough": False, "tested": 3})
     assert "3 labels are too few to guarantee 95 % (19 are needed)" in few
-    assert "every set holds that" in sets_told(FACTS | {"unsettled": ["rare"]})[-1]
-    assert "none to give a set to" in sets_told(FACTS | {"sizes": {}, "undecided": []})[0]
+    assert "every set holds that" in sentences("sets", FACTS | {"unsettled": ["rare"]})[-1]
+    assert "none to give a set to" in sentences("sets", FACTS | {"sizes": {}, "undecided": []})[0]
 
 
 def test_from_the_command_line_to_the_folder_and_to_new_predictions(tmp_path, capsys):
@@ -110,7 +110,7 @@ LAYERS = pd.DataFrame({"layer": ["talk", "play"], "importance": [0.25, 0.75]})
 
 
 def shown(capsys, result=RESULT, layers=LAYERS, **how):
-    printer(**{"as_json": False, "quiet": False} | how)(result, layers, Path("out"), ["predictions.csv", "report.html"])
+    show_fit(result, layers, Output(Path("out"), **how), ["predictions.csv", "report.html"])
     return capsys.readouterr().out
 
 
@@ -118,7 +118,7 @@ def test_what_a_person_sees(capsys):
     text = shown(capsys)
     assert "gat on [school]: learned from 10 of 30 nodes in 1.2 s" in text
     assert "predicted the other 20" in text
-    assert "accuracy on 50 held-out nodes: 90.0 % (95 % interval 80.0 % to 95.0 %)" in text
+    assert "accuracy on 50 held-out nodes: 90.0 % (95 % interval 80.0 to 95.0 %)" in text
     assert text.index("play") < text.index("talk")
     assert "open out/report.html" in text
 
@@ -155,7 +155,7 @@ def test_rare_classes_are_told_first():
         "balanced_accuracy_ci95": [0.3, 0.5],
         "recall": recall,
     }
-    first, second, *_ = accuracy_told(unequal)
+    first, second, *_ = sentences("accuracy", unequal)
     assert first.startswith("balanced accuracy on 50 held-out nodes: 40.0 %")
     assert second.startswith("  identified of each class: class 0: 0 of 10, class 1: 1 of 11")
     assert second.endswith(", ...")
@@ -168,7 +168,7 @@ def test_classes_that_were_not_tested_are_named_and_numbers_are_marked_as_classe
         "balanced_accuracy_ci95": [0.3, 1.0],
         "recall": {"3": {"found": 1, "nodes": 1, "recall": 1.0}},
     }
-    lines = accuracy_told(unequal, ["3", "4", "oak"])
+    lines = sentences("accuracy", unequal, ["3", "4", "oak"])
     assert "  identified of each class: class 3: 1 of 1" in lines
     assert "  2 of 3 classes were not tested, for lack of labels: class 4, oak" in lines
 
@@ -177,9 +177,9 @@ def test_classes_that_were_not_tested_are_named_and_numbers_are_marked_as_classe
     ("against", "words"), [("no better", "no better than"), ("unclear", "not clearly better than")]
 )
 def test_a_model_that_is_no_better_than_a_guess(against, words):
-    lines = accuracy_told(ESTIMATE | {"against_guess": against})
+    lines = sentences("accuracy", ESTIMATE | {"against_guess": against})
     assert f"  {words} always saying 'a', which is right for 50.0 %" in lines
-    assert not any("always saying" in line for line in accuracy_told(ESTIMATE))
+    assert not any("always saying" in line for line in sentences("accuracy", ESTIMATE))
 
 
 def test_against_a_guess_it_is_said_by_what_it_is_judged():
@@ -192,11 +192,11 @@ def test_against_a_guess_it_is_said_by_what_it_is_judged():
         "against_guess": "unclear",
     }
     said = "by balanced accuracy not clearly better than always saying 'a', which has 50.0 %"
-    assert any(said in line for line in accuracy_told(unequal))
+    assert any(said in line for line in sentences("accuracy", unequal))
 
 
 def test_no_accuracy():
-    lines = accuracy_told({"kind": "none", "note": "it was not asked for"})
+    lines = sentences("accuracy", {"kind": "none", "note": "it was not asked for"})
     assert lines == ["accuracy: not known (it was not asked for)"]
 
 
@@ -256,9 +256,8 @@ def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
 def fitted(graph, folder, *, raw_csv=False, **options):
     """The record of a fit and its files."""
     described = {"data": "d", "method": "majority"}
-    return fit_graph(
-        graph, Majority(), FitRequest(folder, described, EstimatePlan(**options), raw_csv=raw_csv, quiet=True)
-    )
+    output = Output(folder, raw_csv=raw_csv, quiet=True)
+    return fit_graph(graph, Majority(), FitRequest(output, described, EstimatePlan(**options)))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import typer
 from tests.cli.test_fit import run
 
 from gramme.cli.app import app
-from gramme.cli.help import EXAMPLES, epilog, topic_text, topics
+from gramme.cli.help import epilog, examples, topic_text, topics
 
 GROUP = typer.main.get_command(app)
 
@@ -30,14 +30,14 @@ def parsed(line: str) -> None:
 
 
 def test_every_command_has_two_examples_of_itself():
-    assert {name for name, _ in commands()} == set(EXAMPLES)
-    for name, lines in EXAMPLES.items():
+    assert {name for name, _ in commands()} == set(examples())
+    for name, lines in examples().items():
         assert len(lines) == len(set(lines)) == 2
         assert all(line.startswith(f"gramme {name}") for line in lines)
         assert all(line in epilog(name) for line in lines)
 
 
-@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+@pytest.mark.parametrize("line", [line for lines in examples().values() for line in lines])
 def test_each_is_taken(line):
     parsed(line)
 
@@ -52,7 +52,7 @@ def test_they_stand_at_the_end_of_the_help_a_line_each(name, capsys):
     assert run(*name.split(), "--help") == 0
     shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert "Examples:" in shown
-    assert any(EXAMPLES[name][1].startswith(line) for line in shown if line.startswith("gramme"))
+    assert any(examples()[name][1].startswith(line) for line in shown if line.startswith("gramme"))
 
 
 def test_all_topics_are_listed_with_what_they_are_about(capsys):

@@ -4,7 +4,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from gramme.cli.options import TABLE_ONLY, Reading, command_line, make_model, takes_reading_options
+from gramme.cli.options import TABLE_ONLY, Reading, command_line, make_model, takes_options
 from gramme.errors import DataError
 from gramme.methods import method
 
@@ -63,7 +63,7 @@ def said():
     app = typer.Typer()
 
     @app.command()
-    @takes_reading_options
+    @takes_options
     def command(data: str, read: Reading, loud: bool = typer.Option(False, "--loud")) -> None:
         found.append((data, read, loud))
 

@@ -4,23 +4,34 @@ import pytest
 from typer.testing import CliRunner
 
 from gramme.cli.app import app
-from gramme.cli.parts_fit import FitJob, check_method
+from gramme.cli.distributed_fit import check_method
+from gramme.cli.fit_steps import FitRequest, SetPlan
+from gramme.cli.options import Output
+from gramme.cli.parts_fit import FitJob
 from gramme.datasets import load
 from gramme.distributed import read_manifest, whole_graph
 from gramme.errors import DataError
+from gramme.evaluation.cross_validation import EstimatePlan
 from gramme.methods.registry import METHODS_IN_PARTS, method
 
 
+def job(folder="out", parts="parts", settings=(), **changes):
+    options = {"described": {}, "plan": EstimatePlan()} | {k: v for k, v in changes.items() if k != "seed"}
+    request = FitRequest(Output(folder, changes.get("seed", 0)), **options)
+    return FitJob(str(parts), request, "gramme-sg", list(settings))
+
+
 def test_a_job_comes_back_from_its_file(tmp_path):
-    job = FitJob("parts", "out", "gramme-sg", ["epochs=3"], seed=7, holdout=0.2, described={"a": 1})
-    assert FitJob.read(job.written(tmp_path / "job.json")) == job
+    made = job(tmp_path, described={"a": 1}, plan=EstimatePlan(0.2), sets=SetPlan(0.9), seed=7, settings=["epochs=3"])
+    (tmp_path / "job.json").write_text(made.text())
+    assert FitJob.read(tmp_path / "job.json") == made
 
 
 def test_terms_tell_other_options_and_other_parts_but_not_other_places(tmp_path):
     def terms(name: str, manifest: str, **changes: object) -> dict[str, object]:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "manifest.json").write_text(manifest)
-        return FitJob(str(tmp_path / name), str(tmp_path / name), "gramme-sg", **changes).terms()
+        return job(tmp_path / name, tmp_path / name, **changes).terms()
 
     assert terms("here", "{}") == terms("there", "{}")
     assert terms("here", "{}") != terms("there", "{ }")

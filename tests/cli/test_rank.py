@@ -10,7 +10,7 @@ from tests.ranking.families import florentine_families
 from gramme.cli import main
 from gramme.cli import rank as module
 from gramme.cli.analysis import named_nodes
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io import write
 
 
@@ -80,11 +80,6 @@ def test_names_that_are_formulas(tmp_path: Path, options, first) -> None:
     assert first in (target / "ranks.csv").read_text().replace("\n", ",").split(",")
 
 
-def test_words():
-    assert module._words(None) is None
-    assert module._words(" degree, katz,, ") == ["degree", "katz"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -109,14 +104,14 @@ def test_nodes_are_found_by_their_text():
     assert named_nodes(numbered, []) == []
 
 
-def test_the_spread_of_large_graphs_is_left_out_and_that_is_said(monkeypatch, capsys):
-    layers = {"e": EdgeLayer(3, [0, 1], [1, 2]), "g": MembershipLayer(3, [0, 1, 2], [0, 0, 0])}
-    graph = MultilayerGraph(layers)
-    monkeypatch.setattr(module, "MAX_SPREAD_ENTRIES", 5)
-    assert module._small_enough(graph)
-    monkeypatch.setattr(module, "MAX_SPREAD_ENTRIES", 4)
-    assert not module._small_enough(graph)
-    assert "with 5 edges and memberships" in capsys.readouterr().err
+@pytest.mark.parametrize(("most", "wide"), [(2, True), (1, False)])
+def test_the_spread_of_large_graphs_is_left_out_and_that_is_said(tmp_path, monkeypatch, capsys, most, wide):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
+    monkeypatch.setattr(module, "MAX_SPREAD_ENTRIES", most)
+    options = ["--measures", "degree", "--seeds", 0, "--out", tmp_path / "ranks"]
+    assert run("rank", tmp_path / "e.csv", *options) == 0
+    assert ("with 2 edges and memberships" in capsys.readouterr().err) is not wide
+    assert ("degree_rank_low" in (tmp_path / "ranks" / "ranks.csv").read_text()) is wide
 
 
 @pytest.mark.parametrize(("layer", "node"), [("l\ud800", "a"), ("l", "a\ud800")])

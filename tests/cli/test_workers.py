@@ -24,7 +24,7 @@ from tests.distributed.graphs import graph
 from tests.processes import Copy, HeardCommand, is_alive
 from tests.sizes import sample
 
-from gramme.cli import main, parts_fit, workers
+from gramme.cli import main, parts_fit
 from gramme.distributed.launch import LOOPBACK, free_port
 from gramme.io import write
 
@@ -85,7 +85,7 @@ def make_workers_ready(folder: Path, kill: bool) -> None:
         (folder / f"worker-{env['RANK']}").write_text(str(process.pid))
         return process
 
-    workers.subprocess = SimpleNamespace(Popen=start)
+    parts_fit.subprocess = SimpleNamespace(Popen=start)
 
 
 def fit_by_two(data, target, *options, kill=False, **environment) -> tuple[HeardCommand, Path]:
@@ -249,7 +249,7 @@ with join(watch=True):
 def test_the_message_about_a_lost_worker_has_no_frames_of_torch(tmp_path):
     port, started = free_port(), []
     for rank in range(2):
-        environment = workers._environment(rank, 2, port, tmp_path / "job.json") | {"GRAMME_SILENCE_SECONDS": "3"}
+        environment = parts_fit._environment(rank, 2, port, tmp_path / "job.json") | {"GRAMME_SILENCE_SECONDS": "3"}
         options = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         started.append(subprocess.Popen([sys.executable, "-c", MEET], **options))
     try:

@@ -40,14 +40,15 @@ from gramme.methods import Method
 from gramme.report.benchmark_tables import LiveTable, format_results
 
 from . import data as reading
+from .benchmark import BenchmarkOptions
 from .console import messages, note, out, warnings_as_notes
-from .options import Reading, make_model
+from .options import Reading, make_model, words_of
 from .progress import saying, seconds_left, tell_steps
 
 
 def graphs(datasets: str | None, read: Reading, *, needs_label: bool = True) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's name without folder and suffix, or its whole path if two would be the same."""
-    words = list(DEFAULT_DATASETS) if datasets is None else _words(datasets, "--datasets")
+    words = list(DEFAULT_DATASETS) if datasets is None else words_of(datasets, "--datasets")
     given = read.used()
     if given and len(words) > 1:
         raise DataError(
@@ -60,30 +61,28 @@ def graphs(datasets: str | None, read: Reading, *, needs_label: bool = True) -> 
         key = name if short.count(name) == 1 else word
         if key in found:
             raise DataError(f"the dataset {word!r} is named twice")
-        opened = reading.open_data(word, read, needs_label=needs_label)
-        opened.tell()
-        found[key] = opened.graph
+        found[key] = reading.open_data(word, read, needs_label=needs_label, quiet=False).graph
     return found
 
 
-def run_labels(
-    graphs: dict[str, MultilayerGraph],
-    *,
-    methods: str | None,
-    train: str | None,
-    repeats: int | None,
-    settings: Sequence[str],
-    metric: str | None,
-    splits: Path | None,
-    target: Path,
-    quick: bool,
-    quiet: bool,
-    as_json: bool,
-    force: bool,
-    **shared: Any,
-) -> None:
+def _methods(asked: BenchmarkOptions, default: Iterable[str]) -> list[str]:
+    return list(default) if asked.methods is None else words_of(asked.methods, "--methods")
+
+
+def _splitting(asked: BenchmarkOptions) -> dict[str, Any]:
+    """How often and how nodes are split."""
+    repeats = QUICK_REPEATS if asked.quick else DEFAULT_REPEATS
+    return {
+        "repeats": repeats if asked.repeats is None else asked.repeats,
+        "splits": None if asked.splits is None else read_splits(asked.splits),
+        "metric": asked.metric or "accuracy",
+    }
+
+
+def run_labels(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, shared: dict[str, Any]) -> None:
     """Run the benchmark with a live table, and print the summary."""
-    chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
+    chosen = chosen_methods(_methods(asked, default_methods()))
+    target, quiet, as_json = asked.ledger, asked.quiet, asked.as_json
     live = LiveTable(messages, wanted=not quiet and not as_json, left=seconds_left)
     share = RunShare()
 
@@ -100,21 +99,18 @@ def run_labels(
             table = benchmark(
                 graphs,
                 chosen,
-                out=target,
-                train=_percents(train, QUICK_TRAIN_PERCENTS if quick else DEFAULT_TRAIN_PERCENTS),
-                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
-                splits=None if splits is None else read_splits(splits),
-                metric=metric or "accuracy",
-                settings=parsed_settings(chosen, settings),
-                force=force,
+                train=_percents(asked.train, QUICK_TRAIN_PERCENTS if asked.quick else DEFAULT_TRAIN_PERCENTS),
+                settings=parsed_settings(chosen, asked.settings),
                 on_start=start,
                 on_result=add,
+                **_splitting(asked),
                 **shared,
             )
     except KeyboardInterrupt:
         note(
             f"{live.finished:,} of {live.total:,} runs were done and are kept in {target}; the same command "
-            f"{'without --force ' if force else ''}goes on with the others, gramme results {target} shows these"
+            f"{'without --force ' if asked.force else ''}goes on with the others, gramme results {target} shows "
+            "these"
         )
         raise
     if as_json:
@@ -169,18 +165,11 @@ def parsed_settings(methods: Sequence[Method], settings: Sequence[str]) -> dict[
     return found
 
 
-def _words(text: str, option: str) -> list[str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words:
-        raise DataError(f"{option} names nothing")
-    return words
-
-
 def _percents(text: str | None, default: Sequence[float]) -> list[float]:
     if text is None:
         return list(default)
     found = []
-    for word in _words(text, "--train"):
+    for word in words_of(text, "--train"):
         try:
             found.append(float(word.removesuffix("%")))
         except ValueError:
@@ -191,46 +180,28 @@ def _percents(text: str | None, default: Sequence[float]) -> list[float]:
 STYLES = ("table", "csv", "json")
 
 
-def run_other(
-    task: str,
-    graphs: dict[str, MultilayerGraph],
-    *,
-    methods: str | None,
-    predictors: str | None,
-    per_class: str | None,
-    repeats: int | None,
-    metric: str | None,
-    splits: Path | None,
-    target: Path,
-    quick: bool,
-    quiet: bool,
-    as_json: bool,
-    **shared: Any,
-) -> None:
+def run_other(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, shared: dict[str, Any]) -> None:
     """Run the benchmark of links or of asking, and print its summary."""
-    named = None if methods is None else _words(methods, "--methods")
+    task, target, quiet, as_json = asked.task, asked.ledger, asked.quiet, asked.as_json
+    shared |= {"tell": tell_steps}
     with warnings_as_notes(), part("Runs", 1.0):
         if task == "links":
             table = link_benchmark(
                 graphs,
-                named or DEFAULT_LINK_METHODS,
-                out=target,
-                repeats=1 if repeats is None else repeats,
-                metric=metric or "roc_auc",
-                tell=tell_steps,
+                _methods(asked, DEFAULT_LINK_METHODS),
+                repeats=1 if asked.repeats is None else asked.repeats,
+                metric=asked.metric or "roc_auc",
                 **shared,
             )
         else:
             table = ask_benchmark(
                 graphs,
-                named or list(ASK_STRATEGIES),
-                out=target,
-                predictors=DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors"),
-                per_class=_counts(per_class),
-                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
-                splits=None if splits is None else read_splits(splits),
-                metric=metric or "accuracy",
-                tell=tell_steps,
+                _methods(asked, ASK_STRATEGIES),
+                predictors=DEFAULT_PREDICTORS
+                if asked.predictors is None
+                else words_of(asked.predictors, "--predictors"),
+                per_class=_counts(asked.per_class),
+                **_splitting(asked),
                 **shared,
             )
     if as_json or not quiet:
@@ -279,7 +250,7 @@ def _show(table: pd.DataFrame, task: str, style: str) -> None:
 def _counts(text: str | None) -> list[int]:
     if text is None:
         return list(DEFAULT_BUDGETS)
-    words = _words(text, "--per-class")
+    words = words_of(text, "--per-class")
     for word in words:
         if not word.isdecimal() or int(word) < 1:
             raise DataError(f"--per-class: {word!r} is not a whole number from 1; write it like 1,2")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from gramme._runtime import free_bytes, kibibytes
 from gramme._text import escape
@@ -130,7 +131,28 @@ def _limited(most: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
 
 
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, most: int | None = None) -> Table:
+    """A table for the terminal, at most its first rows; a head that ends in # is of a column of numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head.removesuffix("#"), justify="right" if head.endswith("#") else "left", overflow="fold")
+    listed = list(rows)
+    for row in listed[:most]:
+        table.add_row(*(escape(f"{cell:,}" if isinstance(cell, int) else str(cell)) for cell in row))
+    if most is not None and len(listed) > most:
+        table.add_row(f"and {len(listed) - most:,} more")
+    return table
+
+
 # A command never writes over what it reads, whatever --overwrite says.
+
+
+def check_new_file(target: Path, example: str, *, overwrite: bool) -> None:
+    """Refuse a file to write that is a folder, or is there already."""
+    if target.is_dir():
+        raise DataError(f"{target} is a folder; name a file to write, like {target / example}")
+    if target.exists() and not overwrite:
+        raise DataError(f"{target} exists already; name another file or say --overwrite")
 
 
 def check_not_read(target: Path, sources: Iterable[str | Path], read: Reading | None = None) -> None:

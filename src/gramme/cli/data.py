@@ -15,13 +15,13 @@ from gramme.graph import MultilayerGraph
 from gramme.io import ReadReport, inspect, inspect_relations
 from gramme.io.api import is_address
 from gramme.io.headers import edge_header
-from gramme.io.plain_table import header_of
+from gramme.io.plain_table import ENDINGS, header_of
 from gramme.io.source import gathered
 
 from .console import note
 from .options import TABLE_ONLY, Reading, value_from_text
 from .progress import reading
-from .table import is_table_name, open_table, open_table_again
+from .table import open_table, open_table_again
 
 
 # A dataset as one word of the command line, with its options: ``acm_heco:view=relations``.
@@ -75,23 +75,19 @@ class Opened:
         noted = {"table": self.table, "reading": list(self.notes), "label": name}
         return {key: value for key, value in noted.items() if value}
 
-    def tell(self) -> None:
-        """Print the notes from reading."""
-        for sentence in self.notes:
-            note(sentence)
 
+def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True, quiet: bool = True) -> Opened:
+    """Read a table, which may have to have a column of labels, files of edges or, without such a file, a dataset.
 
-def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
-    """Read a table, which may have to have a column of labels, files of edges or, without such a file, a dataset."""
+    Unless ``quiet``, the notes from reading are printed.
+    """
     names = [names] if isinstance(names, str) else names
-    with reading(_read_files(names, read)):
-        return _open_data(names, read, needs_label)
-
-
-def _read_files(names: list[str], read: Reading) -> list[str]:
-    """All files that are read, or the names of datasets."""
     relations = [] if not read.relation else list(read.relation_files().values())
-    return [*(names or []), *relations, *([] if read.labels is None else [str(read.labels)])]
+    with reading([*names, *relations, *([] if read.labels is None else [str(read.labels)])]):
+        opened = _open_data(names, read, needs_label)
+    for sentence in () if quiet else opened.notes:
+        note(sentence)
+    return opened
 
 
 def _open_data(names: list[str], read: Reading, needs_label: bool) -> Opened:
@@ -182,23 +178,27 @@ def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
 def open_again(names: str | list[str], record: dict[str, Any] | None, read: Reading) -> Opened:
     """Read DATA for a model that was fitted before; as a table if the model was fitted on one."""
     names = [names] if isinstance(names, str) else names
-    if not names:
-        return open_data(names, read)
-    path = Path(names[0])
-    table = len(names) == 1 and is_table_name(names[0]) and path.exists()
-    if record is None or read.source_format or not table:
-        return open_data(names, read)
+    path = Path(names[0]) if len(names) == 1 else None
+    if (
+        record is None
+        or read.source_format
+        or path is None
+        or not (path.name.lower().endswith(ENDINGS) and path.exists())
+    ):
+        return open_data(names, read, quiet=False)
     if read.label is not None:
         raise DataError("leave out --label: the model knows which column of the table it was")
     with reading(names), gathered() as notes:
         graph = open_table_again(path, record, replace(read, is_table=True))
+    for sentence in notes.all:
+        note(sentence)
     return Opened(graph, table=record, notes=tuple(notes.all))
 
 
 def _table_hint(names: list[str], error: NoEdgesError, read: Reading) -> str | None:
     """What to say where a file that was read as edges is evidently a table of persons or things."""
     path = Path(error.file)
-    if not is_table_name(path.name):
+    if not path.name.lower().endswith(ENDINGS):
         return None
     try:
         header = header_of(path, read.encoding)

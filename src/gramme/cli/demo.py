@@ -6,12 +6,11 @@ import shlex
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 import gramme
 from gramme._text import escape
 
-from .console import loading, messages, out, warnings_as_notes
+from .console import loading, messages, out, text_table, warnings_as_notes
 from .fit import DEFAULT_METHOD
 
 HELD_OUT = "70%"
@@ -30,6 +29,7 @@ def demo(
         from gramme.report import check_target
 
         from .fit_steps import FitRequest, estimate_plan, fit_graph
+        from .options import Output
 
     check_target(target, overwrite=True)
     graph = gramme.datasets.load("balance_scale")
@@ -42,7 +42,7 @@ def demo(
         command = shlex.join([*FIT, "--seed", str(seed), "--out", str(target)])
         described = {"data": "balance_scale", "method": DEFAULT_METHOD, "seed": seed, "command": command}
         plan = estimate_plan(HELD_OUT, None, wanted=True)
-        request = FitRequest(target, described, plan, seed=seed, overwrite=True)
+        request = FitRequest(Output(target, seed, overwrite=True), described, plan)
         fit_graph(graph, method(DEFAULT_METHOD).estimator(random_state=seed), request)
 
 
@@ -50,9 +50,5 @@ def methods() -> None:
     """All methods, a line each, and what they need."""
     from gramme.methods import METHODS
 
-    table = Table("method", box=None, pad_edge=False, header_style="bold")
-    table.add_column("what it does")
-    table.add_column("needs")
-    for one in METHODS.values():
-        table.add_row(one.name, one.about, escape(f"gramme[{one.extra}]") if one.extra else "")
-    out.print(table)
+    rows = [(one.name, one.about, f"gramme[{one.extra}]" if one.extra else "") for one in METHODS.values()]
+    out.print(text_table(["method", "what it does", "needs"], rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gramme._runtime import TORCH_LOG_LEVEL
 from gramme.errors import DataError
@@ -83,19 +83,11 @@ class DistributedFit:
         """Whether the data are in parts already."""
         return self.folder is not None
 
-    def job(self, **what: Any) -> FitJob:
-        """The job of a fit; a method that several processes cannot fit is refused here."""
-        from .parts_fit import FitJob, check_method
-
-        check_method(what["method"])
-        return FitJob(parts=str(self.folder), resume=self.resume, **what)
-
     def run(self, job: FitJob) -> None:
         """Do a job on parts that are there."""
         from gramme.distributed import read_manifest
 
-        from .parts_fit import run_job
-        from .workers import run_on_ray, run_workers
+        from .parts_fit import run_job, run_on_ray, run_workers
 
         if self.started:
             run_job(job)
@@ -104,11 +96,19 @@ class DistributedFit:
         start = run_on_ray if self.backend == "ray" else run_workers
         start(job, count)
 
-    def run_on(self, job: FitJob, graph: MultilayerGraph, described: dict[str, Any]) -> None:
+    def run_on(self, job: FitJob, graph: MultilayerGraph) -> None:
         """Do a job on a graph that was read whole. It is cut into parts for the duration of the fit."""
-        from .workers import parts_for
+        from .parts_fit import parts_for
 
         if graph.labels is None:
             raise DataError("there are no labels to learn from; name a file of them with --labels")
         with parts_for(graph, self.workers or 1) as folder:
-            self.run(replace(job, parts=str(folder), described=described))
+            self.run(replace(job, parts=str(folder)))
+
+
+def check_method(name: str) -> None:
+    """Refuse a method that several processes cannot fit together, before any of them starts."""
+    from gramme.methods.registry import METHODS_IN_PARTS
+
+    if name not in METHODS_IN_PARTS:
+        raise DataError(f"{name} is fitted by one process; several can fit {', '.join(METHODS_IN_PARTS)}")

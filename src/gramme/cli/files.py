@@ -15,13 +15,15 @@ from gramme._progress import part
 from gramme._text import escape, json_text
 
 from .console import check_not_read, out, warnings_as_notes
-from .options import Reading, takes_reading_options
+from .options import Reading, takes_options
 
 if TYPE_CHECKING:
+    from gramme.graph import MultilayerGraph
+
     from .data import Opened
 
 
-@takes_reading_options
+@takes_options
 def info(
     data: list[str] = typer.Argument(None, help="Files, read as one graph as gramme fit would, or names of datasets."),
     each: bool = typer.Option(False, "--each", help="Read each of several files by itself."),
@@ -57,7 +59,7 @@ def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
             _show(facts)
 
 
-@takes_reading_options
+@takes_options
 def convert(
     source: list[str] = typer.Argument(
         None, metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
@@ -85,16 +87,36 @@ def convert(
 
     check_not_read(target, source or [], read)
     with warnings_as_notes():
-        opened = open_data(source, read.looking())
-        opened.tell()
+        opened = open_data(source, read.looking(), quiet=False)
         if parts is not None:
-            from .parts_fit import convert_to_parts
-
-            convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
+            _convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
             return
         with part(f"Writing {target}", 1.0):
             write(opened.graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {opened.graph!r}"))
+
+
+def _convert_to_parts(graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool) -> None:
+    """Write a graph in parts; the folder appears whole or not at all, and the halo's share is said."""
+    from gramme.distributed import assign, write_parts
+    from gramme.distributed.storage import FORMAT
+    from gramme.errors import DataError
+    from gramme.report.folder import check_earlier_parts, output_folder
+
+    if target.exists() and overwrite:
+        if not target.is_dir():
+            raise DataError(f"{target} is a file, not a folder")
+        check_earlier_parts(target, FORMAT)
+    with output_folder(target, overwrite=overwrite) as place, part(f"Writing {target}", 1.0):
+        owner = assign(graph, parts, how)
+        manifest = write_parts(graph, place.folder, owner, parts)
+    sizes = [part["nodes"] for part in manifest.parts]
+    out.print(
+        escape(
+            f"{target}: {parts} parts of {min(sizes):,} to {max(sizes):,} nodes, assigned by {how}; "
+            f"rows that parts need of others: {manifest.halo_share:.1%} of those in layers of edges"
+        )
+    )
 
 
 def _facts(name: str, opened: Opened) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,14 @@ import typer
 from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.table import Table
+from sklearn.base import clone
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
-from gramme._text import escape, json_text, plural, rough_number
+from gramme._text import escape, json_text
 from gramme._text import share as percent
 from gramme.errors import DataError, FileFormatError
+from gramme.evaluation import Estimate
 from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS, EstimatePlan, fit_with_estimate
 from gramme.evaluation.estimate import set_facts
 from gramme.evaluation.splits import hold_out
@@ -35,22 +37,15 @@ from gramme.methods.labels import aligned_labels, labels_within
 from gramme.methods.multilabel import known_label_sets, multilabel_scores
 from gramme.methods.regression.base import explained, known_numbers
 from gramme.report import fill_fit_folder, layer_table, prediction_table
-from gramme.report.folder import OutputFolder, output_folder
-from gramme.report.page.fit_facts import untested_classes
-from gramme.report.page.html import class_text, render
+from gramme.report.folder import output_folder
+from gramme.report.page.html import render, sentences
 from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data
 from gramme.report.result_folders import plain_parameters, versions, write_settings
 from gramme.report.tables import number_table, with_columns, with_sets, write_csv
 
-from .console import bounded_memory, messages, note, out
-from .options import set_parameters
+from .console import bounded_memory, messages, note, out, text_table
+from .options import Output, set_parameters
 from .table import describe
-
-# Prediction sets on the command line: what ``--coverage`` asks for, and what is printed about
-# them.
-
-
-MAX_SETS_PRINTED = 3
 
 
 @dataclass(frozen=True)
@@ -89,138 +84,38 @@ def parse_share(text: str) -> float:
     return value
 
 
-def sets_told(facts: dict[str, Any]) -> list[str]:
-    """The lines about prediction sets: the promise, or why there is none, and how large they are."""
-    share = f"{100 * facts['coverage']:g} %"
-    if not facts["enough"]:
-        return [
-            f"sets of classes: {facts['tested']:,} labels are too few to guarantee {share} ({facts['needed']:,} are "
-            "needed), so every set holds all classes"
-        ]
-    how = " of each class" if facts["by_class"] else ""
-    sizes = {int(size): count for size, count in facts["sizes"].items()}
-    total = sum(sizes.values())
-    promise = f"sets of classes: they hold the true class of {share} of new nodes{how}"
-    if facts["alone"]:
-        right = f"is right for about {100 * facts['expected']:.0f} % of new nodes"
-        if facts["expected"] == 1:  # which a few labels do not promise of all others
-            right = f"was right for all {facts['tested']:,} labels tested"
-        promise = f"sets of classes: the most probable class alone {right}, more than the {share} asked for{how}"
-    if not total:
-        return [f"{promise}; every node has a label, so there is none to give a set to"]
-    single = sizes.get(1, 0)
-    lines = [f"{promise}; one class for {single:,} of {total:,} nodes to predict"]
-    if facts["undecided"]:
-        named = [f"{' or '.join(one['classes'])} {one['nodes']:,}" for one in facts["undecided"]]
-        lines.append(f"  undecided: {_first(named, MAX_SETS_PRINTED)}")
-    if facts["unsettled"]:
-        lines.append(f"  too few labels to guarantee it in {_first(facts['unsettled'], 5)}: every set holds that")
-    return lines
-
-
 # What a person or a script sees after a fit.
 
-MAX_CLASSES_PRINTED = 8  # classes whose recall is printed, the rarest first
 
-Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
-
-
-def printer(*, as_json: bool, quiet: bool) -> Show:
-    """How the outcome of a fit is shown: as JSON, not at all, or in words."""
-
-    def show(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
-        if as_json:
-            shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
-            typer.echo(json_text(result | {"layer_importance": shares, "out": str(target), "files": files}))
-        elif not quiet:
-            _print_result(result, layers, target, files)
-
-    return show
-
-
-def _print_result(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
-    predicted = result["nodes"] - result["training_labels"]
-    if predicted:
-        known = f"{result['training_labels']:,} of {result['nodes']:,} nodes in {result['seconds']:.1f} s"
-        whom = f"{known} and predicted the other {predicted:,}"
-    else:
-        known = f"all {result['nodes']:,} nodes in {result['seconds']:.1f} s"
-        whom = f"{known}; every node has a label, so there is none left to predict"
-    lines = [f"{result['method']} on {result['data']}: learned from {whom}"]
-    lines += accuracy_told(result["estimate"], result.get("classes", ()))
-    lines += sets_told(result["sets"]) if "sets" in result else []
-    lines += [f"made of: {result['explanation']}"] if "explanation" in result else []
-    for line in lines:
+def show_fit(result: dict[str, Any], layers: pd.DataFrame | None, output: Output, files: list[str]) -> None:
+    """Show the outcome of a fit: as JSON, not at all, or in words."""
+    target = output.target
+    if output.as_json:
+        shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
+        typer.echo(json_text(result | {"layer_importance": shares, "out": str(target), "files": files}))
+    if output.as_json or output.quiet:
+        return
+    for line in sentences("fit", result):
         out.print(escape(line))
     if layers is not None:
         out.print(_layers(layers))
+    for line in sentences("left_out", result.get("without_layer")):
+        out.print(escape(line))
     out.print(escape(f"in {target}: {', '.join(files)}"))
     out.print(escape(f"open {target / ('report.html' if 'report.html' in files else 'predictions.csv')}"))
 
 
-def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list[str]:
-    """The lines about how good a fit is; if classes are unequal, balanced accuracy and recall come first."""
-    if estimate["kind"] == "none":
-        return [f"accuracy: not known ({estimate['note']})"]
-    where = {
-        "holdout": f"on {estimate['nodes']:,} held-out nodes",
-        "cross-validation": f"by cross-validation on {estimate['nodes']:,} labelled nodes",
-        "cross-fitting": f"by cross-fitting on {estimate['nodes']:,} labelled nodes",
-    }[estimate["kind"]]
-    low, high = estimate["accuracy_ci95"]
-    plain = f"{percent(estimate['accuracy'], 1)} (95 % interval {percent(low, 1)} to {percent(high, 1)})"
-    lines = [f"accuracy {where}: {plain}"]
-    if estimate["unequal_classes"]:
-        low, high = estimate["balanced_accuracy_ci95"]
-        rarest = sorted(estimate["recall"].items(), key=lambda one: one[1]["nodes"])
-        recalls = [f"{class_text(label)}: {one['found']:,} of {one['nodes']:,}" for label, one in rarest]
-        lines = [
-            f"balanced accuracy {where}: {percent(estimate['balanced_accuracy'], 1)} "
-            f"(95 % interval {percent(low, 1)} to {percent(high, 1)})",
-            f"  identified of each class: {_first(recalls)}",
-            f"  accuracy: {plain}",
-        ]
-    untested = untested_classes(estimate, classes)
-    if untested:
-        some = _first(list(map(class_text, untested)))
-        lines.append(f"  {len(untested)} of {len(classes)} classes were not tested, for lack of labels: {some}")
-    guess = estimate["guess"]
-    if estimate["against_guess"] != "better":
-        word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
-        always = f"{word} than always saying {guess['class']!r}, which"
-        right = f"is right for {percent(guess['accuracy'], 1)}"
-        if estimate["unequal_classes"]:
-            blind = 1 / len(estimate["recall"])
-            lines.append(f"  by balanced accuracy {always} has {percent(blind, 1)} and {right}")
-        else:
-            lines.append(f"  {always} {right}")
-    return [*lines, f"  {estimate['note']}"]
-
-
-def _first(words: list[str], most: int = MAX_CLASSES_PRINTED) -> str:
-    """The first of some words with commas between, and whether there are more."""
-    return ", ".join(words[:most]) + (", ..." if len(words) > most else "")
-
-
-MIN_BAR, MAX_BAR = 10, 30  # characters of the longest bar
-NUMBER_COLUMN = 14  # characters between a layer's name and its bar
-
-
 def _layers(layers: pd.DataFrame) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("layer", overflow="fold")
-    table.add_column("importance", justify="right")
-    table.add_column("")
     ordered = layers.sort_values("importance", ascending=False)
     longest = ordered["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
     rows = ordered.head(20).to_dict(orient="records")
-    names = [escape(str(row["layer"])) for row in rows]
     # bars give way to names, so that these break only where even a short bar leaves too little
-    room = out.width - max(cell_len(name) for name in names) - NUMBER_COLUMN
-    bars = min(max(room, MIN_BAR), MAX_BAR)
-    for name, row in zip(names, rows, strict=True):
-        bar = "█" * round(bars * row["importance"] / longest)
-        table.add_row(name, percent(row["importance"], 1), bar)
+    room = out.width - max(cell_len(str(row["layer"])) for row in rows) - 14
+    bars = min(max(room, 10), 30)
+    cells = [
+        (row["layer"], percent(row["importance"], 1), "█" * round(bars * row["importance"] / longest)) for row in rows
+    ]
+    table = text_table(["layer", "importance#", ""], cells)
     if len(ordered) > 20:
         table.add_row(f"and {len(ordered) - 20} more in layers.csv")
     return table
@@ -231,11 +126,11 @@ WRITING_SHARE = 0.1
 
 
 def fit_stages(
-    graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan, name: str
+    graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan, name: str, repeats: int = 1
 ) -> list[tuple[str, float]]:
     """The stages of a fit and the share of the work that each is, by how many fits there are: only to show progress."""
     fits = 1 + estimate.further_fits(graph, model)
-    one = (1 - WRITING_SHARE) / fits
+    one = (1 - WRITING_SHARE) / (fits * repeats)
     return [
         (f"Fitting {name}", one),
         ("Estimating the accuracy from the labelled nodes", (fits - 1) * one),
@@ -256,49 +151,31 @@ def estimate_plan(holdout: str | None, folds: int | None, *, wanted: bool) -> Es
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What was asked for besides the data and the method.
+    """What was asked for besides the data and the method."""
 
-    Attributes
-    ----------
-    target : Path
-        The folder to write.
-    described : dict
-        What ``config.json`` notes of the data and the command.
-    plan : EstimatePlan
-    given : DataFrame, optional
-        Columns of a table that ``predictions.csv`` is to repeat.
-    all_classes : bool, optional
-        Whether it has a column for each class; by the size of the data if not given.
-    """
-
-    target: Path
+    output: Output
     described: dict[str, Any]
+    """What ``config.json`` notes of the data and the command."""
     plan: EstimatePlan
     sets: SetPlan | None = None
-    seed: int = 0
     embedding: str = "csv"
-    raw_csv: bool = False
-    overwrite: bool = False
-    quiet: bool = False
-    as_json: bool = False
     given: pd.DataFrame | None = None
+    """Columns of a table that ``predictions.csv`` is to repeat."""
     all_classes: bool | None = None
+    """Whether it has a column for each class; by the size of the data if not given."""
+    leave_one_layer_out: bool = False
 
-    def output(self) -> AbstractContextManager[OutputFolder]:
-        """The folder to fill; its name is taken before the work, so that a second run into it is refused at once."""
-        return output_folder(self.target, overwrite=self.overwrite)
-
-    def finish(self, place: OutputFolder, predictions: pd.DataFrame, model: Any, result: dict[str, Any]) -> None:
+    def finish(self, folder: Path, predictions: pd.DataFrame, model: Any, result: dict[str, Any]) -> None:
         """Write the model, the predictions and the settings of a fit of numbers or of several labels."""
-        model.save(place.folder / "model.safetensors")
-        write_csv(predictions, place.folder / "predictions.csv", raw=self.raw_csv)
-        write_settings(place.folder / "config.json", result)
+        model.save(folder / "model.safetensors")
+        write_csv(predictions, folder / "predictions.csv", raw=self.output.raw_csv)
+        write_settings(folder / "config.json", result)
 
     def show(self, result: dict[str, Any], lines: Iterable[str]) -> None:
         """Print what came out of such a fit."""
-        if self.as_json:
-            typer.echo(json_text(result | {"out": str(self.target)}))
-        elif not self.quiet:
+        if self.output.as_json:
+            typer.echo(json_text(result | {"out": str(self.output.target)}))
+        elif not self.output.quiet:
             for line in lines:
                 out.print(escape(line))
 
@@ -315,20 +192,22 @@ def fit_graph(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest
     require_proper("label", list(graph.labels))
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()  # so that tables and page show the layers the model sees
-    described = request.described
-    with request.output() as place, _bounded(graph):
-        if not (request.quiet or request.as_json):
+    described, output = request.described, request.output
+    with output_folder(output.target, overwrite=output.overwrite) as place, _bounded(graph):
+        if not (output.quiet or output.as_json):
             _say_what_is_ahead(graph, model, described.get("table"))
-        fitting, testing, writing = fit_stages(graph, model, request.plan, described["method"])
+        repeats = _layers_left_out(graph, model, request)
+        fitting, testing, writing = fit_stages(graph, model, request.plan, described["method"], 1 + len(repeats))
         fitted = fit_with_estimate(
             model,
             graph,
             request.plan,
-            random_state=request.seed,
+            random_state=output.seed,
             balanced=described.get("class_weight") == "balanced",
             stages=(fitting, testing),
         )
         estimate = fitted.estimate
+        without = _without_each_layer(graph, model, request, repeats, estimate, fitting[1] + testing[1])
         with part(*writing), one_thread_below(graph.num_entries):
             result = described | {
                 "nodes": graph.num_nodes,
@@ -338,6 +217,8 @@ def fit_graph(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest
                 "estimate": estimate.record(),
                 "seconds": round(fitted.seconds, 2),
             }
+            if without is not None:
+                result["without_layer"] = without
             if request.sets is not None:
                 result["sets"] = request.sets.facts(model)
             if hasattr(model, "explanation_"):  # in large data that takes a while
@@ -350,22 +231,80 @@ def fit_graph(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest
                 config=result,
                 estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
                 embedding=request.embedding,
-                raw_csv=request.raw_csv,
+                raw_csv=output.raw_csv,
                 given=request.given,
                 all_classes=request.all_classes,
             )
-    printer(as_json=request.as_json, quiet=request.quiet)(result, layer_table(model), request.target, files)
+    show_fit(result, layer_table(model), output, files)
     return result, files
+
+
+def _layers_left_out(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest) -> list[str]:
+    """The layers that a fit of its own is to do without; refused where nothing could be compared."""
+    if not request.leave_one_layer_out:
+        return []
+    if graph.num_layers < 2:
+        raise DataError("--leave-one-layer-out needs at least two layers, and the data have one")
+    if not request.plan.wanted:
+        raise DataError("--leave-one-layer-out compares accuracies; leave out --no-estimate")
+    return list(graph.layers)
+
+
+def _without_each_layer(
+    graph: MultilayerGraph, model: NodeClassifier, request: FitRequest, layers: list[str], whole: Estimate, share: float
+) -> dict[str, Any] | None:
+    """The accuracy of a fit without each layer, on the same labels and folds as that with all layers."""
+    if not layers or not whole.labels:
+        return None
+    rows = []
+    for layer in layers:
+        rest = graph.select_layers([name for name in graph.layers if name != layer])
+        stages = (f"Fitting without {layer}", share), ("", 0.0)
+        balanced = request.described.get("class_weight") == "balanced"
+        fitted = fit_with_estimate(
+            clone(model), rest, request.plan, random_state=request.output.seed, balanced=balanced, stages=stages
+        )
+        rows.append({"layer": layer} | _change(whole, fitted.estimate))
+    rows.sort(key=lambda row: np.inf if row["change"] is None else row["change"])
+    record = whole.record()
+    return {
+        "balanced": record["unequal_classes"],
+        "accuracy": record["balanced_accuracy" if record["unequal_classes"] else "accuracy"],
+        "layers": rows,
+    }
+
+
+def _change(whole: Estimate, part_of_layers: Estimate) -> dict[str, float | None]:
+    """The accuracy without a layer and its change, with a 95 % interval over the nodes that both fits were tested on.
+
+    Where classes are unequal every class counts alike, as in the balanced accuracy.
+    """
+    hits = [
+        dict(zip(one.tolist(), np.equal(known, guess), strict=True))
+        for one, known, guess in (
+            (estimate.tested, np.array(estimate.labels, dtype=object), np.array(estimate.predicted, dtype=object))
+            for estimate in (whole, part_of_layers)
+        )
+    ]
+    nodes = [node for node in whole.tested.tolist() if node in hits[1]]
+    if not nodes:
+        return dict.fromkeys(("accuracy", "change", "low", "high"))
+    labels = dict(zip(whole.tested.tolist(), map(str, whole.labels), strict=True))
+    _, codes, sizes = np.unique([labels[node] for node in nodes], return_inverse=True, return_counts=True)
+    balanced = whole.record()["unequal_classes"]
+    weights = 1 / (sizes[codes] * sizes.size) if balanced else np.full(len(nodes), 1 / len(nodes))
+    without = np.array([hits[1][node] for node in nodes], dtype=float)
+    difference = without - np.array([hits[0][node] for node in nodes], dtype=float)
+    change = float(weights @ difference)
+    half = 1.96 * float(np.sqrt(np.square(weights) @ np.square(difference - change)))
+    return {"accuracy": float(weights @ without), "change": change, "low": change - half, "high": change + half}
 
 
 def _say_what_is_ahead(graph: MultilayerGraph, model: NodeClassifier, table: dict[str, Any] | None) -> None:
     """Say what was read and, of large data, which can take hours, what would be quicker."""
     known = [label for label in aligned_labels(graph) if label is not None]
-    what = "rows" if table is not None else "nodes"
-    messages.print(
-        f"{graph.num_nodes:,} {what}, {plural(graph.num_layers, 'layer')}; {len(known):,} {what} have a label "
-        f"({plural(len(set(known)), 'class', 'es')}), {graph.num_nodes - len(known):,} do not"
-    )
+    for line in sentences("read", graph.num_nodes, graph.num_layers, len(known), len(set(known)), table is not None):
+        messages.print(line)
     for line in [] if table is None else describe(table, graph):
         messages.print(escape(f"  {line}"))
     members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
@@ -470,10 +409,10 @@ def fit_numbers(graph: MultilayerGraph, model: GrammeRegressor, request: FitRequ
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
     labels = graph.align(labels_within(graph, graph.labels, "train" if "train" in graph.masks else None), "label")
     holdout = request.plan.share
-    split = None if holdout is None else hold_out(labels, holdout, request.seed, graph.nodes)
+    split = None if holdout is None else hold_out(labels, holdout, request.output.seed, graph.nodes)
     if split is not None:
         graph = graph.replace(labels=split.train)
-    with request.output() as place:
+    with output_folder(request.output.target, overwrite=request.output.overwrite) as place:
         with part("Fitting a regression", 1 - WRITING_SHARE), keep_interrupted_fits():
             model.fit(graph)
         result = request.described | {
@@ -490,26 +429,17 @@ def fit_numbers(graph: MultilayerGraph, model: GrammeRegressor, request: FitRequ
             "versions": versions(),
             "coverage": share,
         }
-        lines = [
-            f"learned from {result['training_labels']:,} of {graph.num_nodes:,} nodes; on these, each predicted "
-            f"without its number: R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
-        ]
         table = number_table(model, graph, share)
         if split is not None:
-            found = result["held_out"] = _held_out_record(model, graph, labels, split.held_out, share)
-            lines.append(
-                f"on {found['nodes']:,} nodes set aside: R2 {found['r2']:.3f}, "
-                f"{rough_number(found['mean_absolute_error'])} off on average; {percent(found['covered'])} lie in "
-                f"their {percent(share)} interval"
-            )
+            result["held_out"] = _held_out_record(model, graph, labels, split.held_out, share)
             aside = np.isin(np.arange(graph.num_nodes), split.held_out)
             table = table.assign(held_out=aside, true_label=pd.Series(labels, dtype=object).where(aside))
         if request.given is not None:
             table = with_columns(table, request.given)
-        request.finish(place, table, model, result)
+        request.finish(place.folder, table, model, result)
         page = render(number_data(model, graph, result))
         (place.folder / "report.html").write_text(page, encoding="utf-8")
-    request.show(result, [*lines, model.explanation_, f"open {request.target / 'report.html'}"])
+    request.show(result, [*sentences("numbers", result), f"open {request.output.target / 'report.html'}"])
 
 
 def _held_out_record(
@@ -537,10 +467,10 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
     labels = np.array([None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object)
     labels[labels == ""] = None
     plan = request.plan
-    split = None if plan.share is None else hold_out(labels, plan.share, request.seed, graph.nodes)
+    split = None if plan.share is None else hold_out(labels, plan.share, request.output.seed, graph.nodes)
     graph = graph.replace(labels=labels if split is None else split.train)
     several = MultiLabelClassifier(model)
-    with request.output() as place:
+    with output_folder(request.output.target, overwrite=request.output.overwrite) as place:
         with part("Fitting a model per label", 1 - WRITING_SHARE):
             several.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
         every = known_label_sets(graph, labels, separator=separator)
@@ -552,16 +482,10 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
             (nodes, shares), kind = several.out_of_fold(), "out_of_fold"
         estimate: dict[str, Any] = {"kind": kind, "nodes": int(nodes.size)}
         learned = int(several.labelled_.sum())
-        said = f"learned {len(several.classes_)} labels from {learned:,} of {graph.num_nodes:,} nodes"
         if nodes.size:
             rows = np.searchsorted(every.nodes, nodes)
             columns = np.searchsorted(every.labels, several.classes_)
             estimate |= multilabel_scores(every.indicator[np.ix_(rows, columns)], shares, several.threshold)
-            how = "set aside" if kind == "holdout" else "each predicted without its labels"
-            said += (
-                f"; on {nodes.size:,} nodes, {how}: macro-F1 {estimate['macro_f1']:.3f}, "
-                f"micro-F1 {estimate['micro_f1']:.3f}, ranking loss {estimate['ranking_loss']:.3f}"
-            )
         result = request.described | {
             "label_separator": separator,
             "nodes": graph.num_nodes,
@@ -578,5 +502,6 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
         if split is not None:
             table["held_out"] = np.isin(np.arange(graph.num_nodes), nodes)
             table["true_label"] = pd.Series(labels, index=table.index, dtype=object).where(table["held_out"])
-        request.finish(place, table.reset_index(), several, result)
-    request.show(result, [said, f"predictions in {request.target / 'predictions.csv'}"])
+        request.finish(place.folder, table.reset_index(), several, result)
+    where = f"predictions in {request.output.target / 'predictions.csv'}"
+    request.show(result, [*sentences("label_sets", result), where])

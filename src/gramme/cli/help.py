@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pydoc
 import sys
 from importlib.resources import files
@@ -10,57 +11,22 @@ import typer
 
 from gramme.errors import DataError, did_you_mean
 
-# Two examples for every command, which stand at the end of its ``--help``.
 
-EXAMPLES: dict[str, tuple[str, ...]] = {
-    "fit": (
-        "gramme fit advice.csv friends.csv --labels people.csv --label Team --out result",
-        "gramme fit votes.csv --table --label party --id member --coverage 90% --out result",
-    ),
-    "new": ("gramme new", "gramme new --print"),
-    "predict": (
-        "gramme predict result next_year.csv --out predictions.csv",
-        "gramme predict result new_members.csv --coverage 90% --out predictions.csv",
-    ),
-    "links": (
-        "gramme links school_multiplex.edges --out links",
-        "gramme links school_multiplex.edges --layer friends --top 50 --out links",
-    ),
-    "rank": (
-        "gramme rank school_multiplex.edges --out ranks",
-        "gramme rank school_multiplex.edges --measures pagerank,k-shell --out ranks",
-    ),
-    "groups": (
-        "gramme groups school_multiplex.edges --out groups",
-        "gramme groups votes.csv --table --id member --count 2 --out groups",
-    ),
-    "ask": (
-        "gramme ask school_multiplex.edges --count 20 --out ask",
-        "gramme ask school_multiplex.edges --labels ask/ask.csv --count 10 --out ask2",
-    ),
-    "app": ("gramme app", "gramme app advice.csv friends.csv --labels people.csv"),
-    "report": ("gramme report result --out page.html", "gramme report results.sqlite --out comparison.html"),
-    "benchmark": (
-        "gramme benchmark --datasets my.mpx --methods gramme-auto,label-propagation --out results.sqlite",
-        "gramme benchmark --datasets balance_scale --train 10,30 --repeats 5 --out results.sqlite",
-    ),
-    "results": ("gramme results results.sqlite", "gramme results results.sqlite --format latex"),
-    "info": ("gramme info school_multiplex.edges", "gramme info votes.csv --table --label party --json"),
-    "convert": ("gramme convert school_multiplex.edges school.mpx", "gramme convert advice.csv friends.csv both.npz"),
-    "datasets": ("gramme datasets list", "gramme datasets info ckm_social"),
-    "datasets list": ("gramme datasets list", "gramme datasets list --json"),
-    "datasets info": ("gramme datasets info ckm_social", "gramme datasets info cora --json"),
-    "datasets download": ("gramme datasets download ckm_social", "gramme datasets download cora acm_heco"),
-    "methods": ("gramme methods", "gramme methods | grep walks"),
-    "demo": ("gramme demo", "gramme demo --out somewhere --seed 1"),
-    "help": ("gramme help", "gramme help tables"),
-}
-"""By the words after ``gramme``."""
+@functools.cache
+def examples() -> dict[str, list[str]]:
+    """Two examples for every command, which stand at the end of its ``--help``, by the words after ``gramme``."""
+    found: dict[str, list[str]] = {}
+    for line in (files("gramme.cli") / "examples.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith(" "):
+            found[list(found)[-1]].append(line.strip())
+        else:
+            found[line] = []
+    return found
 
 
 def epilog(command: str) -> str:
     """The examples at the end of a command's help. Blank lines separate them, or they would run together."""
-    return "\n\n".join(("Examples:", *(f"  {line}" for line in EXAMPLES[command])))
+    return "\n\n".join(("Examples:", *(f"  {line}" for line in examples()[command])))
 
 
 _FOLDER = files("gramme.cli") / "topics"

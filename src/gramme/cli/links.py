@@ -1,19 +1,20 @@
 """``gramme links``: which links are missing. What takes long to import is imported when it is needed."""
 
+# ruff: noqa: RUF009  # `option` makes a field
+
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from gramme._progress import part
-from gramme._text import escape
 from gramme.errors import DataError, FileFormatError
 
-from .console import loading
-from .options import AsJson, Data, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
+from .console import loading, text_table
+from .options import Data, Output, Reading, option, takes_options
 from .progress import tell_steps
 
 if TYPE_CHECKING:
@@ -23,38 +24,25 @@ if TYPE_CHECKING:
 
     from .analysis import Analysis
 
-SHOWN_LINKS = 10
-LEARNING_SHARE, SEARCHING_SHARE, WRITING_SHARE = 0.7, 0.2, 0.1
-"""A guess of what the stages take of all the time; it only shows how far the command is."""
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """Which links to ask about."""
+
+    layers: list[str] = option("Ask about this layer only; may be repeated.", "--layer", default=[])
+    top: int = option("How many candidates to list per layer.", default=100, min=1)
+    node: str | None = option("Candidates for this node alone.")
+    pairs: Path | None = option("CSV file of pairs to ask about: source,target or layer,source,target.")
+    missing_share: float = option(
+        "Share of a layer's links that you take to be missing in the data; probabilities hold for it.", default=0.2
+    )
+    gephi: bool = option(
+        "Also write links.gexf for Gephi: the network with the pairs listed as further layers.", default=False
+    )
 
 
-@takes_reading_options
-def links(
-    context: typer.Context,
-    data: Data,
-    target: OutFolder,
-    layers: list[str] | None = typer.Option(None, "--layer", help="Ask about this layer only; may be repeated."),
-    top: int = typer.Option(100, "--top", min=1, help="How many candidates to list per layer."),
-    node: str | None = typer.Option(None, "--node", help="Candidates for this node alone."),
-    pairs: Path | None = typer.Option(
-        None, "--pairs", help="CSV file of pairs to ask about: source,target or layer,source,target."
-    ),
-    missing_share: float = typer.Option(
-        0.2,
-        "--missing-share",
-        help="Share of a layer's links that you take to be missing in the data; probabilities hold for it.",
-    ),
-    gephi: bool = typer.Option(
-        False, "--gephi", help="Also write links.gexf for Gephi: the network with the pairs listed as further layers."
-    ),
-    seed: Seed = 0,
-    raw_csv: RawCsv = False,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-    *,
-    read: Reading,
-) -> None:
+@takes_options
+def links(context: typer.Context, data: Data, output: Output, asked: LinkOptions, *, read: Reading) -> None:
     """Say which pairs of nodes of DATA will be, or should be, linked, with a probability and the reason.
 
     Writes links.csv (layer, source, target, probability, score, why, change), ingredients.csv, model.safetensors,
@@ -65,16 +53,14 @@ def links(
     with loading():
         from .analysis import analyse
 
-    request: dict[str, Any] = {
-        "layers": layers or None,
-        "top": top,
-        "node": node,
-        "pairs": None if pairs is None else str(pairs),
-        "missing_share": missing_share,
-        "gephi": gephi,
-        "seed": seed,
+    request = asdict(asked) | {
+        "layers": asked.layers or None,
+        "pairs": None if asked.pairs is None else str(asked.pairs),
+        "seed": output.seed,
     }
-    analyse(lambda graph: _find_links(graph, target, request), data, read, target, context, also_read=pairs)
+    analyse(
+        lambda graph: _find_links(graph, output.target, request), data, read, output, context, also_read=asked.pairs
+    )
 
 
 def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -> Analysis:
@@ -83,6 +69,7 @@ def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
 
     from gramme.links import GrammeLinks
     from gramme.links.expected import expected_by_layer, expected_sentences
+    from gramme.links.explain import percent
     from gramme.links.sampling import checked, layers_to_learn, with_edges
     from gramme.report.result_folders import write_links
 
@@ -96,18 +83,18 @@ def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
     asked = None
     if request["pairs"] is not None:
         asked = _read_pairs(Path(request["pairs"]), names, learnable)
-    with part("Learning what speaks for a link", LEARNING_SHARE):
+    with part("Learning what speaks for a link", 0.7):  # the shares only show how far the command is
         model = GrammeLinks(request["seed"], request["missing_share"])
         model.fit(graph, layers=request["layers"])
-    found = []
+    tables = []
     for layer in model.layers_:
-        with part(f"Looking for candidates in {layer}", SEARCHING_SHARE / len(model.layers_)):
+        with part(f"Looking for candidates in {layer}", 0.2 / len(model.layers_)):
             if asked is None:
-                found.append(model.candidates(layer, request["top"], node, tell=tell_steps))
+                tables.append(model.candidates(layer, request["top"], node, tell=tell_steps))
             else:
-                mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
-                found.append(model.explained(layer, mine))
-    links = pd.concat(found, ignore_index=True).sort_values(
+                pairs = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
+                tables.append(model.explained(layer, pairs))
+    links = pd.concat(tables, ignore_index=True).sort_values(
         "probability", ascending=False, kind="stable", ignore_index=True
     )
 
@@ -115,13 +102,20 @@ def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
 
     def write(config: dict[str, Any], **options: Any) -> list[str]:
         config |= request | {"explanation": model.explanation_}
-        with part("Writing the results and the page", WRITING_SHARE):
+        with part("Writing the results and the page", 0.1):
             return write_links(target, model, links, config=config, **options)
 
     return Analysis(
         write,
         {"explanation": model.explanation_, "links": len(links), "expected": expected},
-        [_table(links.head(SHOWN_LINKS)), *expected_sentences(expected), model.explanation_],
+        text_table(
+            ["layer", "source", "target", "probability#", "why"],
+            [
+                (row.layer, row.source, row.target, percent(row.probability), row.why)
+                for row in links.head(10).itertuples()
+            ],
+        ),
+        [*expected_sentences(expected), model.explanation_],
     )
 
 
@@ -152,17 +146,4 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
         table["layer"] = ""
     unknown = ~table["layer"].isin([*layers, ""])
     refuse("layer", unknown, "links of the layer ", f" are not asked about; those of {', '.join(layers)} are")
-    return table
-
-
-def _table(links: pd.DataFrame) -> Table:
-    from gramme.links.explain import percent
-
-    links = links.drop(columns=["score", "change"])
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in links.columns:
-        table.add_column(column, justify="right" if column == "probability" else "left")
-    for row in links.to_dict(orient="records"):
-        row["probability"] = percent(row["probability"])
-        table.add_row(*(escape(str(value)) for value in row.values()))
     return table

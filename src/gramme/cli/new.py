@@ -98,11 +98,9 @@ def _files(text: str) -> list[str]:
 
 def _columns(name: str) -> list[str] | None:
     """The columns of a table; None for other files."""
-    from gramme.io.plain_table import header_of
+    from gramme.io.plain_table import ENDINGS, header_of
 
-    from .table import is_table_name
-
-    if not Path(name).is_file() or not is_table_name(name):
+    if not Path(name).is_file() or not name.lower().endswith(ENDINGS):
         return None
     return header_of(Path(name))
 

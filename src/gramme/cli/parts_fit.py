@@ -1,7 +1,9 @@
-"""A fit that several processes do together, as one of them sees it: read its part, fit, and hand over to the first.
+"""A fit that several processes do together: starting them, and the share of each.
 
-The first process fills the folder and makes the page; the others are silent. Whoever started the processes puts the
-folder in its place and shows what came out, once all have ended well. Under torchrun the first process does that too.
+Each process reads its part of the graph and fits; the first one fills the folder and makes the page. Processes are
+started on this machine, or as actors of a Ray cluster; all are ended when one is lost. On several machines torchrun
+starts them, each as ``python -m gramme fit parts/ ...``. Whoever started the processes gives the folder its name and
+shows what came out, once all have ended well; under torchrun the first process does that too.
 """
 
 from __future__ import annotations
@@ -10,24 +12,40 @@ import atexit
 import gc
 import hashlib
 import json
+import math
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gramme._files import scratch_folder
 from gramme._progress import part
-from gramme._runtime import PARENT, end_with
-from gramme._text import escape, on_command_line
+from gramme._runtime import PARENT, TORCH_LOG_LEVEL, connected_ray, end_with
+from gramme._text import on_command_line
 from gramme._version import __version__
-from gramme.distributed import Communicator, PartGraph, assign, join, node_count, read_part, whole_graph, write_parts
-from gramme.distributed.launch import LOST_EXIT, LostWorkerError, cleaned_up
-from gramme.distributed.storage import FORMAT, MANIFEST, sha256_of
+from gramme.distributed import (
+    Communicator,
+    PartGraph,
+    assign,
+    join,
+    node_count,
+    read_manifest,
+    read_part,
+    whole_graph,
+    write_parts,
+)
+from gramme.distributed.launch import LOOPBACK, LOST_EXIT, LostWorkerError, cleaned_up, free_port
+from gramme.distributed.storage import MANIFEST, sha256_of
 from gramme.errors import DataError, GrammeError
 from gramme.evaluation import Estimate, fitted_estimate
 from gramme.evaluation.cross_validation import EstimatePlan, cross_validate_parts, estimate_set_aside, set_aside
@@ -37,17 +55,17 @@ from gramme.methods import NodeClassifier, method
 from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.gather import join_model
 from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.registry import METHODS_IN_PARTS
 from gramme.report import fill_fit_folder, layer_table
-from gramme.report.folder import check_earlier_parts, output_folder
+from gramme.report.folder import output_folder
 from gramme.report.result_folders import fill_huge_folder
 from gramme.training.checkpoint import checkpoints
 
-from .console import complain, out, warnings_as_notes
+from .console import complain, warnings_as_notes
 from .distributed_fit import speaks
-from .fit_steps import SetPlan, fit_stages, printer
-from .options import make_model
-from .progress import progress_file, writing_progress
+from .fit_steps import FitRequest, SetPlan, fit_stages, show_fit
+from .options import Output, make_model
+from .progress import progress_file, relay, relay_progress, writing_progress
+from .ray_worker import RayWorker
 
 MAX_WHOLE_ENTRIES = 20_000_000
 """Edges, memberships and nodes up to which the first process reads the whole graph, for the page."""
@@ -59,111 +77,94 @@ JOB = "GRAMME_JOB"
 class FitJob:
     """What to fit and where to write it, as every process gets it.
 
-    ``folder`` is what the first process fills, where its starter has taken the name ``target``; else it takes the name
-    itself.
+    ``folder`` is what the first process fills, where its starter has taken the name of the result; else it takes the
+    name itself.
     """
 
     parts: str
-    target: str
+    request: FitRequest
     method: str
-    settings: list[str] = field(default_factory=list)
-    seed: int = 0
+    settings: list[str]
     device: str = "auto"
-    holdout: float | None = None
-    folds: int | None = None
-    estimate: bool = True
-    coverage: float | None = None
-    coverage_by_class: bool = False
-    embedding: str = "csv"
-    raw_csv: bool = False
-    overwrite: bool = False
-    quiet: bool = False
-    as_json: bool = False
     resume: bool = False
     folder: str | None = None
-    described: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def target(self) -> Path:
+        """The folder of the result."""
+        return self.request.output.target
 
     def text(self) -> str:
         """The job as the text of a file."""
-        return json.dumps(asdict(self))
+        return json.dumps(asdict(self), default=str)
 
-    def written(self, path: Path) -> Path:
-        """The job as a file."""
-        path.write_text(self.text(), encoding="utf-8")
-        return path
+    @classmethod
+    def read(cls, path: Path) -> FitJob:
+        """The job of a file that holds its :meth:`text`."""
+        record = json.loads(path.read_text(encoding="utf-8"))
+        request = record["request"]
+        output = request["output"]
+        request["output"] = Output(**output | {"folder": Path(output["folder"])})
+        request["plan"] = EstimatePlan(**request["plan"])
+        request["sets"] = None if request["sets"] is None else SetPlan(**request["sets"])
+        return cls(**record | {"request": FitRequest(**request)})
 
     def terms(self) -> dict[str, Any]:
         """What all processes must have been asked alike, by the names of the options; paths may differ."""
-        manifest = Path(self.parts) / MANIFEST
+        manifest, request = Path(self.parts) / MANIFEST, self.request
         return {
             "gramme": __version__,
             "a manifest with the sha256": sha256_of(manifest) if manifest.is_file() else None,
             "--method": self.method,
             "--set": self.settings,
-            "--seed": self.seed,
+            "--seed": request.output.seed,
             "--device": self.device,
-            "--holdout": self.holdout,
-            "--folds": self.folds,
-            "--no-estimate": not self.estimate,
-            "--class-weight": self.described.get("class_weight"),
-            "--coverage": self.coverage,
-            "--coverage-by-class": self.coverage_by_class,
+            "--holdout": request.plan.share,
+            "--folds": request.plan.folds,
+            "--no-estimate": not request.plan.wanted,
+            "--class-weight": request.described.get("class_weight"),
+            "--coverage": request.sets and request.sets.coverage,
+            "--coverage-by-class": bool(request.sets and request.sets.by_class),
             "--resume": self.resume,
         }
-
-    @classmethod
-    def read(cls, path: Path) -> FitJob:
-        """What :meth:`written` wrote."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a fit has to show at its end."""
+    """What a fit has to show at its end; the first process leaves it for its starter, beside the folder it fills."""
 
     result: dict[str, Any]
     layers: dict[Any, Any] | None
     files: list[str]
 
-    @staticmethod
-    def path(folder: Path) -> Path:
-        """Where the first process leaves it for its starter: beside the folder that it fills."""
-        return folder.with_name("outcome.json")
-
     @classmethod
     def read(cls, folder: Path) -> Outcome:
         """What :meth:`leave` left."""
-        return cls(**json.loads(cls.path(folder).read_text(encoding="utf-8")))
+        return cls(**json.loads(folder.with_name("outcome.json").read_text(encoding="utf-8")))
 
     def leave(self, folder: Path) -> None:
         """Leave it for the starter."""
-        self.path(folder).write_text(json.dumps(asdict(self)), encoding="utf-8")
+        folder.with_name("outcome.json").write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     def show(self, job: FitJob) -> None:
         """Print it as the job asks."""
         layers = None if self.layers is None else pd.DataFrame(self.layers)
-        show = printer(as_json=job.as_json, quiet=job.quiet)
-        show(self.result, layers, Path(job.target), self.files)
-
-
-def check_method(name: str) -> None:
-    """Refuse a method that several processes cannot fit together, before any of them starts."""
-    if name not in METHODS_IN_PARTS:
-        raise DataError(f"{name} is fitted by one process; several can fit {', '.join(METHODS_IN_PARTS)}")
+        show_fit(self.result, layers, job.request.output, self.files)
 
 
 def run_job(job: FitJob) -> None:
     """Do this process's share of a job; the processes meet by what is in the environment."""
     with (
-        warnings_as_notes(silent=job.quiet or os.environ.get("RANK", "0") != "0"),
+        warnings_as_notes(silent=job.request.output.quiet or os.environ.get("RANK", "0") != "0"),
         join(terms=job.terms(), watch=True) as communicator,
     ):
         _fit_together(job, communicator)
 
 
 def _fit_together(job: FitJob, communicator: Communicator) -> None:
+    output = job.request.output
     graph = read_part(job.parts, communicator)
-    model = make_model(method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False)
+    model = make_model(method(job.method), job.settings, random_state=output.seed, device=job.device, progress=False)
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()
     known = known_labels(graph)
@@ -176,7 +177,7 @@ def _fit_together(job: FitJob, communicator: Communicator) -> None:
         outcome.leave(folder)
     else:
         with (
-            output_folder(Path(job.target), overwrite=job.overwrite) as place,
+            output_folder(output.target, overwrite=output.overwrite) as place,
             cleaned_up(lambda: shutil.rmtree(place.folder.parent, ignore_errors=True)),
         ):
             outcome = _fit_and_join(job, communicator, graph, model, known, place.folder)
@@ -200,23 +201,30 @@ def _fit_and_join(
     folder: Path | None,
 ) -> Outcome:
     """Fit, estimate, and fill the folder at the first process; checkpoints are kept until all of it is done."""
-    aside = np.zeros(known.nodes.size, dtype=bool)
-    if job.holdout is not None:
-        aside = set_aside(known, job.holdout, job.seed)
-    train = known.without(aside) if aside.any() else known
-    estimating = EstimatePlan(job.holdout, job.folds, job.estimate)
-    fitting, testing, writing = fit_stages(graph, model, estimating, job.method)
+    plan, train = job.request.plan, known
+    if plan.share is not None:
+        aside = set_aside(known, plan.share, job.request.output.seed)
+        train = known.without(aside) if aside.any() else known
+    fitting, testing, writing = fit_stages(graph, model, plan, job.method)
     started = time.perf_counter()
-    kept = Path(f"{job.target}.checkpoints")
-    with checkpoints(kept, communicator, resume=job.resume, data=_data_digest(Path(job.parts), train)):
+    digest = _data_digest(Path(job.parts), train)
+    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume, data=digest):
         with part(*fitting), keep_interrupted_fits():
             model.fit(graph, train)
-            if job.described.get("class_weight") == "balanced":
+            if job.request.described.get("class_weight") == "balanced":
                 model.balance_classes()
         seconds = time.perf_counter() - started
         with part(*testing):
             estimate = _estimate(job, model, graph, known)
-        record = _record(job, model, graph, train, estimate, seconds)
+        record = job.request.described | {
+            "nodes": node_count(graph),
+            "layers": graph.num_layers,
+            "classes": [str(label) for label in model.classes_.tolist()],
+            "training_labels": int(train.nodes.size),
+            "estimate": estimate.record(),
+            "seconds": round(seconds, 2),
+            "processes": communicator.size,
+        }
         with part(*writing):
             if graph.num_entries > MAX_WHOLE_ENTRIES:
                 files = fill_huge_folder(folder, model, graph, record)
@@ -253,8 +261,8 @@ def _fill_joined(
     if hasattr(model, "tested_nodes_"):
         # what copies would take over from the model is still about a part: no models of half of the labels
         model.keep_out_of_fold(replace(model.out_of_fold(), folds=0))
-    if job.coverage is not None:
-        record["sets"] = SetPlan(job.coverage, job.coverage_by_class).facts(model)
+    if job.request.sets is not None:
+        record["sets"] = job.request.sets.facts(model)
     if hasattr(model, "explanation_"):
         record["explanation"] = model.explanation_
     return fill_fit_folder(
@@ -264,41 +272,194 @@ def _fill_joined(
         known=labels,
         config=record,
         estimate=record["estimate"] | {"predictions": estimate.predictions(whole.nodes)},
-        embedding=job.embedding,
-        raw_csv=job.raw_csv,
+        embedding=job.request.embedding,
+        raw_csv=job.request.output.raw_csv,
     )
 
 
 def _estimate(job: FitJob, model: NodeClassifier, graph: PartGraph, known: KnownLabels) -> Estimate:
-    plan = EstimatePlan(job.holdout, job.folds, job.estimate)
+    plan, seed = job.request.plan, job.request.output.seed
     if plan.share is not None:
-        return estimate_set_aside(model, graph, known, plan.share, job.seed)
+        return estimate_set_aside(model, graph, known, plan.share, seed)
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
     if _tests_itself(job, model):
         return Estimate("none", "the estimate is made when the parts are joined")
     return cross_validate_parts(
-        model, graph, known, folds=plan.folds, random_state=job.seed, balanced=hasattr(model, "class_weights_")
+        model, graph, known, folds=plan.folds, random_state=seed, balanced=hasattr(model, "class_weights_")
     )
 
 
 def _tests_itself(job: FitJob, model: NodeClassifier) -> bool:
     """Whether the fit itself tells how good it is."""
-    return model.has_out_of_fold and job.folds is None and job.holdout is None and job.estimate
+    plan = job.request.plan
+    return model.has_out_of_fold and plan.folds is None and plan.share is None and plan.wanted
 
 
-def _record(
-    job: FitJob, model: NodeClassifier, graph: PartGraph, train: KnownLabels, estimate: Estimate, seconds: float
-) -> dict[str, Any]:
-    return job.described | {
-        "nodes": node_count(graph),
-        "layers": graph.num_layers,
-        "classes": [str(label) for label in model.classes_.tolist()],
-        "training_labels": int(train.nodes.size),
-        "estimate": estimate.record(),
-        "seconds": round(seconds, 2),
-        "processes": graph.communicator.size,
-    }
+# Starting the processes, and ending all when one is lost.
+
+GRACE_SECONDS = 5.0
+"""How long the other processes may take to end by themselves once one is lost, before they are killed."""
+LOOK_SECONDS, RAY_LOOK_SECONDS = 0.1, 1.0
+
+
+@contextmanager
+def parts_for(graph: MultilayerGraph, workers: int) -> Iterator[Path]:
+    """A folder of parts of a graph, for the duration of a fit."""
+    if workers > graph.num_nodes:
+        raise DataError(f"--workers {workers}: the graph has {graph.num_nodes} nodes to divide")
+    with scratch_folder("parts") as scratch:
+        folder = scratch / "parts"
+        folder.mkdir()
+        write_parts(graph, folder, assign(graph, workers), workers)
+        yield folder
+
+
+def run_workers(job: FitJob, workers: int) -> None:
+    """Run a job in several processes of this machine; return when all have finished."""
+    count = len(read_manifest(Path(job.parts)).parts)
+    if count != workers:
+        raise DataError(
+            f"{job.parts} has {count} parts, for as many workers; say --workers {count}, or make {workers} parts with "
+            f"gramme convert DATA parts/ --parts {workers}"
+        )
+    with _result_of(job) as taken, scratch_folder("job") as scratch:
+        path = scratch / "job.json"
+        path.write_text(taken.text(), encoding="utf-8")
+        port = free_port()
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            for rank in range(workers):
+                environment = _environment(rank, workers, port, path)
+                started.append(subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment))
+            _await(started, job.target, progress_file(taken.folder or ""))
+        finally:
+            for one in started:
+                if one.poll() is None:
+                    one.kill()
+                one.wait()
+
+
+@contextmanager
+def _result_of(job: FitJob) -> Iterator[FitJob]:
+    """Reserve the name of the result, and show the result there if all workers end well."""
+    with output_folder(job.target, overwrite=job.request.output.overwrite) as place:
+        relay("Starting the processes", 0.0, 1.0)
+        yield replace(job, folder=str(place.folder))
+        relay("", 1.0, 1.0)
+        outcome = Outcome.read(place.folder)
+    outcome.show(job)
+
+
+def _environment(rank: int, workers: int, port: int, job: Path) -> dict[str, str]:
+    """The environment of a worker on this machine."""
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    environment = TORCH_LOG_LEVEL | {"OMP_NUM_THREADS": str(threads)} | os.environ
+    environment |= _place(rank, workers, LOOPBACK, port)
+    return environment | {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
+
+
+def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
+    """Which of the workers a process is and where they meet, as environment variables."""
+    return {"RANK": str(rank), "WORLD_SIZE": str(workers), "MASTER_ADDR": address, "MASTER_PORT": str(port)}
+
+
+def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: Path) -> None:
+    """Wait for all; when one fails, give the others a moment to end by themselves, then end them."""
+    while True:
+        codes = [one.poll() for one in started]
+        if all(code == 0 for code in codes):
+            return
+        if any(code not in (None, 0) for code in codes):
+            break
+        relay_progress(progress)
+        time.sleep(LOOK_SECONDS)
+    first = {rank: code for rank, code in enumerate(codes) if code not in (None, 0)}
+    deadline = time.monotonic() + GRACE_SECONDS
+    while any(one.poll() is None for one in started) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+    still = [rank for rank, one in enumerate(started) if one.poll() is None]
+    for rank in still:
+        started[rank].kill()
+        started[rank].wait()
+    if started[0].poll() == 2:  # a user's mistake, which the first process has reported
+        raise SystemExit(2)
+    # report a worker that ended first, not one that noticed it or was killed here
+    lost = {rank: code for rank, code in first.items() if code != LOST_EXIT}
+    if lost:
+        rank, code = next(iter(lost.items()))
+        what = _how_it_ended(code)
+    elif still:  # the others noticed that it does not answer
+        rank, what = still[0], "stood still"
+    else:
+        rank, what = next(iter(first)), "lost the others"
+    raise GrammeError(
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {what}, so the fit cannot go on; "
+        f"{_what_is_left(target)}"
+    )
+
+
+def _what_is_left(target: Path) -> str:
+    return f"nothing was written to {target}, and --resume goes on from the last checkpoint"
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"was ended by the signal {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"
+
+
+def run_on_ray(job: FitJob, workers: int) -> None:
+    """Run a job as actors of a Ray cluster; the first one runs where this command does, and writes there."""
+    with connected_ray("--backend ray", workers, talks=True) as ray, _result_of(job) as taken:
+        _run_actors(ray, taken, workers)
+
+
+def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
+    made: list[Any] = []
+    try:
+        here = ray.get_runtime_context().get_node_id()
+        kind = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        nearby = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
+        made = [kind.options(scheduling_strategy=nearby).remote()]
+        made += [kind.remote() for _ in range(workers - 1)]
+        hosts = ray.get([one.host.remote() for one in made])
+        address = LOOPBACK if len(set(hosts)) == 1 else hosts[0]
+        port = free_port()  # of this machine, on which the first one is
+        running = {
+            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank for rank, one in enumerate(made)
+        }
+        waiting, noticed, deadline = list(running), None, math.inf
+        progress = progress_file(job.folder or "")
+        # who noticed that another is lost ends before or after that one is known to be
+        while waiting and time.monotonic() < deadline:
+            relay_progress(progress)
+            done, waiting = ray.wait(waiting, num_returns=1, timeout=RAY_LOOK_SECONDS)
+            if not done:
+                continue
+            rank = running[done[0]]
+            try:
+                code = ray.get(done[0])
+            except ray.exceptions.RayError as error:
+                raise _lost_on_ray(rank, workers, hosts, job, f"is gone: {error}") from None
+            if code == 2:
+                raise SystemExit(2)
+            if code == LOST_EXIT:
+                noticed, deadline = rank, min(deadline, time.monotonic() + GRACE_SECONDS)
+            elif code:
+                raise _lost_on_ray(rank, workers, hosts, job, _how_it_ended(code))
+        if noticed is not None:
+            raise _lost_on_ray(noticed, workers, hosts, job, "lost the others")
+    finally:
+        for one in made:
+            ray.kill(one)
+
+
+def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:
+    return GrammeError(
+        f"worker {rank} of {workers} on {hosts[rank]} {how.splitlines()[0]}, so the fit cannot go on; "
+        f"{_what_is_left(job.target)}"
+    )
 
 
 def main() -> None:
@@ -319,24 +480,3 @@ def main() -> None:
 if __name__ == "__main__":
     atexit.register(gc.freeze)  # as in gramme.cli.app
     main()
-
-
-# The work of ``gramme convert DATA parts/ --parts N``.
-
-
-def convert_to_parts(graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool) -> None:
-    """Write a graph in parts; the folder appears whole or not at all, and the halo's share is said."""
-    if target.exists() and overwrite:
-        if not target.is_dir():
-            raise DataError(f"{target} is a file, not a folder")
-        check_earlier_parts(target, FORMAT)
-    with output_folder(target, overwrite=overwrite) as place, part(f"Writing {target}", 1.0):
-        owner = assign(graph, parts, how)
-        manifest = write_parts(graph, place.folder, owner, parts)
-    sizes = [part["nodes"] for part in manifest.parts]
-    out.print(
-        escape(
-            f"{target}: {parts} parts of {min(sizes):,} to {max(sizes):,} nodes, assigned by {how}; "
-            f"rows that parts need of others: {manifest.halo_share:.1%} of those in layers of edges"
-        )
-    )

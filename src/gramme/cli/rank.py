@@ -1,25 +1,24 @@
 """``gramme rank``: who matters over all layers. What takes long to import is imported when it is needed."""
 
+# ruff: noqa: RUF009  # `option` makes a field
+
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from gramme._progress import part
-from gramme._text import escape
 from gramme.errors import DataError
 
-from .console import loading, note
-from .options import AsJson, Data, Layers, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
+from .console import loading, note, text_table
+from .options import Data, Output, Reading, listed, option, takes_options
 from .progress import tell_steps
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from gramme.graph import MultilayerGraph
 
@@ -27,44 +26,31 @@ if TYPE_CHECKING:
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
-SHOWN_NODES = 10
 SHOWN_MEASURES = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
 
 
-@takes_reading_options
-def rank(
-    context: typer.Context,
-    data: Data,
-    target: OutFolder,
-    measures: str | None = typer.Option(
-        None, "--measures", help="Which measures, like pagerank,voterank; the usual ones if not given."
-    ),
-    layers: Layers = None,
-    negative: list[str] | None = typer.Option(
-        None,
-        "--negative",
-        help="Leave out this layer, whose edges are negative, like dislike; guessed from names if not given. May be "
+@dataclass(frozen=True)
+class RankOptions:
+    """How to rank, and how news spreads."""
+
+    measures: str | None = option("Which measures, like pagerank,voterank; the usual ones if not given.")
+    layers: list[str] = option("Use this layer only; may be repeated.", "--layer", default=[])
+    negative: list[str] = option(
+        "Leave out this layer, whose edges are negative, like dislike; guessed from names if not given. May be "
         'repeated; --negative "" keeps all layers.',
-    ),
-    per_layer: bool = typer.Option(False, "--per-layer", help="Add the measures of each layer alone."),
-    coupling: float = typer.Option(1.0, "--coupling", min=0.0, help="Weight of the step from one layer to another."),
-    restart: list[str] | None = typer.Option(
-        None, "--near", help="Rank by PageRank around this node; may be repeated."
-    ),
-    seeds: int = typer.Option(5, "--seeds", min=0, help="How many nodes to choose for spreading news; 0 for none."),
-    model: str = typer.Option("cascade", "--spreading", help="How news spreads: cascade or threshold."),
-    probability: float = typer.Option(
-        0.1, "--probability", min=0.0, max=1.0, help="Chance that news passes along an edge."
-    ),
-    spread: bool = typer.Option(True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."),
-    seed: Seed = 0,
-    raw_csv: RawCsv = False,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-    *,
-    read: Reading,
-) -> None:
+        default=[],
+    )
+    per_layer: bool = option("Add the measures of each layer alone.", default=False)
+    coupling: float = option("Weight of the step from one layer to another.", default=1.0, min=0.0)
+    restart: list[str] = option("Rank by PageRank around this node; may be repeated.", "--near", default=[])
+    seeds: int = option("How many nodes to choose for spreading news; 0 for none.", default=5, min=0)
+    model: str = option("How news spreads: cascade or threshold.", "--spreading", default="cascade")
+    probability: float = option("Chance that news passes along an edge.", default=0.1, min=0.0, max=1.0)
+    spread: bool = option("Whether to find out how sure the ranks are.", "--spread/--no-spread", default=True)
+
+
+@takes_options
+def rank(context: typer.Context, data: Data, output: Output, asked: RankOptions, *, read: Reading) -> None:
     """Say how much each node of DATA matters over all layers, how certain that is, and whom to tell first.
 
     Writes ranks.csv (a row per node: each measure, its rank, and between which ranks it moves), seeds.csv, layers.csv,
@@ -76,47 +62,39 @@ def rank(
 
         from .analysis import analyse
 
-    request: dict[str, Any] = {
-        "measures": _words(measures),
-        "negative": negative or None,
-        "per_layer": per_layer,
-        "coupling": coupling,
-        "restart": restart,
-        "seeds": seeds,
-        "model": model,
-        "probability": probability,
-        "spread": spread,
-        "seed": seed,
+    request = asdict(asked) | {
+        "measures": listed(None if asked.measures is None else [asked.measures]),
+        "negative": asked.negative or None,
+        "seed": output.seed,
     }
+    layers = request.pop("layers")
     chosen_measures(request["measures"])
-    check_model(model)
-    analyse(lambda graph: _rank_nodes(graph, target, request), data, read, target, context, layers=layers)
-
-
-def _words(text: str | None) -> list[str] | None:
-    """Words with commas between them."""
-    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+    check_model(asked.model)
+    analyse(lambda graph: _rank_nodes(graph, output.target, request), data, read, output, context, layers=layers)
 
 
 def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -> Analysis:
     """Rank, find out how sure that is, and choose seeds."""
-    from gramme.ranking import layer_influences, rank
+    from gramme.ranking import MEASURES, layer_influences, rank
     from gramme.ranking.influence import easy_choice
-    from gramme.ranking.rank_nodes import leading_nodes, num_steps, without_negative
+    from gramme.ranking.rank_nodes import coinciding_measures, leading_nodes, num_steps, tied, without_negative
+    from gramme.report.page.html import sentences
     from gramme.report.result_folders import write_ranks
 
-    from .analysis import Analysis, named_nodes, shares_of
+    from .analysis import Analysis, named_nodes
 
     graph = without_negative(graph, request["negative"])
-    spread = request["spread"] and _small_enough(graph)
-    # counted in rounds of all measures; the last two take about one each
-    shares = shares_of(
-        ranks=1 + request["per_layer"] + (sum(num_steps(graph)) if spread else 0),
-        seeds=4 if request["seeds"] else 0,
-        layers=1,
-        writing=1,
-    )
-    with part("Ranks", shares["ranks"]):
+    entries = sum(layer.num_entries for layer in graph.layers.values())
+    spread = request["spread"] and entries <= MAX_SPREAD_ENTRIES
+    if request["spread"] and not spread:
+        note(
+            f"with {entries:,} edges and memberships, how sure the ranks are is left out "
+            f"(it is computed up to {MAX_SPREAD_ENTRIES:,})"
+        )
+    # counted in rounds of all measures; choosing seeds takes about four, the layers and the page one each
+    rounds = 1 + request["per_layer"] + (sum(num_steps(graph)) if spread else 0)
+    one_round = 1 / (rounds + (4 if request["seeds"] else 0) + 2)
+    with part("Ranks", rounds * one_round):
         ranks = rank(
             graph,
             request["measures"],
@@ -127,38 +105,37 @@ def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
             spread=spread,
             random_state=request["seed"],
         )
-    with part("Whom to tell first", shares["seeds"]):
+    with part("Whom to tell first", 4 * one_round if request["seeds"] else 0.0):
         seeds = _seeds(graph, request)
-    with part("Influence of the layers", shares["layers"]):
+    with part("Influence of the layers", one_round):
         layers = layer_influences(graph)
 
     def write(config: dict[str, Any], **options: Any) -> list[str]:
-        with part("Writing the results and the page", shares["writing"]):
+        with part("Writing the results and the page", one_round):
             return write_ranks(target, graph, ranks, seeds=seeds, layers=layers, config=config | request, **options)
 
-    first = leading_nodes(ranks)[:SHOWN_NODES]
-    shown: list[Any] = [_table(ranks, first)]
-    if seeds is not None:
-        last = seeds.iloc[-1]
-        shown.append(
-            f"to spread news begin with: {_seed_names(seeds)}; they reach {last['reach']:.1f} nodes on average "
-            f"(95 % interval {last['reach_low']:.1f} to {last['reach_high']:.1f})"
-        )
-        if sentence := easy_choice(seeds["reach"].iloc[0], graph.num_nodes, request["model"]):
-            shown.append(sentence)
-    leading = [str(name) for name in ranks.index[first]]
-    return Analysis(write, {"nodes": graph.num_nodes, "leading": leading}, shown)
-
-
-def _seed_names(seeds: pd.DataFrame) -> str:
-    """The seeds in order; those that are not ordered with "or" between them.
-
-    >>> import pandas as pd
-    >>> _seed_names(pd.DataFrame({"node": ["a", "b", "c"], "order": [1, 1, 3]}))
-    'a or b, c'
-    """
-    groups = seeds.groupby("order", sort=False)["node"]
-    return ", ".join(" or ".join(str(name) for name in some) for _, some in groups)
+    leading = leading_nodes(ranks)[:10]
+    measures = [name for name in ranks.columns if name in MEASURES]
+    shown = [name for name in SHOWN_MEASURES if name in measures] or measures[: len(SHOWN_MEASURES)]
+    shown = [name for name in shown if name in coinciding_measures(ranks)] or shown
+    shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
+    rows = [
+        [ranks.index[node]]
+        + [f"{int(ranks[f'{name}_rank'].iloc[node]):,}{'=' if shared[name][node] else ''}" for name in shown]
+        for node in leading
+    ]
+    facts = (
+        None
+        if seeds is None
+        else {
+            "names": [nodes.tolist() for _, nodes in seeds.groupby("order", sort=False)["node"]],
+            "reach": seeds.iloc[-1].to_dict(),
+            "easy": easy_choice(seeds["reach"].iloc[0], graph.num_nodes, request["model"]),
+        }
+    )
+    record = {"nodes": graph.num_nodes, "leading": [row[0] for row in rows]}
+    table = text_table(["rank by", *(f"{name}#" for name in shown)], rows)
+    return Analysis(write, record, table, sentences("seeds", facts))
 
 
 def _seeds(graph: MultilayerGraph, request: dict[str, Any]) -> pd.DataFrame | None:
@@ -180,31 +157,3 @@ def _seeds(graph: MultilayerGraph, request: dict[str, Any]) -> pd.DataFrame | No
             raise
         note(f"no seeds are chosen: {error}")
         return None
-
-
-def _small_enough(graph: MultilayerGraph) -> bool:
-    entries = sum(layer.num_entries for layer in graph.layers.values())
-    if entries > MAX_SPREAD_ENTRIES:
-        note(
-            f"with {entries:,} edges and memberships, how sure the ranks are is left out "
-            f"(it is found up to {MAX_SPREAD_ENTRIES:,})"
-        )
-    return entries <= MAX_SPREAD_ENTRIES
-
-
-def _table(ranks: pd.DataFrame, first: NDArray[np.int64]) -> Table:
-    from gramme.ranking import MEASURES
-    from gramme.ranking.rank_nodes import coinciding_measures, tied
-
-    measures = [name for name in ranks.columns if name in MEASURES]
-    shown = [name for name in SHOWN_MEASURES if name in measures] or measures[: len(SHOWN_MEASURES)]
-    shown = [name for name in shown if name in coinciding_measures(ranks)] or shown
-    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    table.add_column("rank by", overflow="fold")
-    for name in shown:
-        table.add_column(name, justify="right")
-    shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
-    for place in first:
-        values = [f"{int(ranks[f'{name}_rank'].iloc[place]):,}{'=' if shared[name][place] else ''}" for name in shown]
-        table.add_row(escape(str(ranks.index[place])), *values)
-    return table

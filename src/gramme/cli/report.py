@@ -11,21 +11,21 @@ from gramme._progress import part
 from gramme._text import escape
 from gramme.errors import DataError
 
-from .console import check_not_read, out, warnings_as_notes
-from .options import Reading, takes_reading_options
+from .console import check_new_file, check_not_read, out, warnings_as_notes
+from .options import OverwriteFile, Reading, takes_options
 
 SQLITE = b"SQLite format 3\x00"
 """How the file of a benchmark's ledger begins."""
 
 
-@takes_reading_options
+@takes_options
 def report(
     source: Annotated[
         Path, typer.Argument(help="A folder of gramme fit, or the ledger of gramme benchmark (.sqlite).")
     ],
     target: Path = typer.Option(..., "--out", help="HTML file to write."),
     data: str | None = typer.Option(None, "--data", help="The data of the fit, to make its page from the model anew."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
+    overwrite: OverwriteFile = False,
     *,
     read: Reading,
 ) -> None:
@@ -34,10 +34,7 @@ def report(
     The page of a fit is made from the one in its folder. With --data it is made from the model and the data it was
     fitted on, which works even if the page is gone.
     """
-    if target.is_dir():
-        raise DataError(f"{target} is a folder; name a file to write, like {target / 'report.html'}")
-    if target.exists() and not overwrite:
-        raise DataError(f"{target} exists already; name another file or say --overwrite")
+    check_new_file(target, "report.html", overwrite=overwrite)
     if not source.exists():
         raise DataError(f"there is no folder or ledger {str(source)!r}")
     if _is_ledger(source):

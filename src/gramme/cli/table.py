@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gramme._text import rough_number, share
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.columns import MAX_CATEGORIES, amounts, settled_labels, too_many
 from gramme.graph.table import LayerPlan, TablePlan, known_column
 from gramme.io.labels import with_labels
 from gramme.io.parsed import ReadOptions
-from gramme.io.plain_table import ENDINGS, header_of, read_table
+from gramme.io.plain_table import header_of, read_table
 from gramme.io.source import tell
 from gramme.io.values import tell_of_twins
 
@@ -69,7 +70,7 @@ def open_table(path: Path, read: Reading, *, needs_label: bool = True) -> tuple[
             },
             knn=alone,
             together=together,
-            separator=dict(_separators(read.split or ())),
+            separator=_separators(read.split or ()),
             dates=dict(_pairs("--dates", read.dates or ())),
             missing="group" if read.missing_group else "nobody",
         )
@@ -82,7 +83,8 @@ def open_table(path: Path, read: Reading, *, needs_label: bool = True) -> tuple[
         raise
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    graph = _with_labels_file(graph, read)
+    if labels is not None:
+        graph = with_labels(graph, labels, ReadOptions(**read.label_options()))
     seen = {"missing_values": read.marks(), "keep_na": read.keep_na}
     return graph, plan.record() | seen | {"categories": _categories(graph, plan)}
 
@@ -109,7 +111,9 @@ def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> Multi
     except DataError as error:
         raise DataError(f"{path}: {error} (the model was fitted on it)") from error
     _tell_of_new(path, table, graph, plan, record)
-    return _with_labels_file(graph, read)
+    if read.labels is None:
+        return graph
+    return with_labels(graph, read.labels, ReadOptions(**read.label_options()))
 
 
 def _categories(graph: MultilayerGraph, plan: TablePlan) -> dict[str, list[str]]:
@@ -147,8 +151,11 @@ def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> li
     for name, layer in list(plan["layers"].items())[:most]:
         one = LayerPlan(**layer)
         absent = 1 - float(np.mean(graph.layers[name].present)) if graph.num_nodes else 0.0
-        missing = f", {absent:.0%} missing" if absent >= 0.005 else ""
-        lines.append(f"{name}: {_in_words(one, graph, name)}{missing}{_to_change(one)}")
+        missing = f", {share(absent)} missing" if absent >= 0.005 else ""
+        what = {"groups": 5, "neighbours": 10, "weekday": "weekday"}
+        options = {key: shlex.quote(f"{one.columns[0]}={value}") for key, value in what.items()}
+        change = _TO_CHANGE.get(one.way, "").format(**options)
+        lines.append(f"{name}: {_in_words(one, graph, name)}{missing}{change}")
     if len(plan["layers"]) > most:
         lines.append(f"... and {len(plan['layers']) - most} more columns")
     for name, reason in list(plan.get("left_out", {}).items())[:most]:
@@ -167,34 +174,22 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
             return f"dates cut at {days}"
         alone = [low for low, high in pairwise(plan.choice) if high == np.nextafter(low, np.inf)]
         ends = {*alone, *np.nextafter(alone, np.inf)}
-        cuts = [_short(edge) for edge in plan.choice if edge not in ends]
-        said = f"numbers cut at {', '.join(cuts)}" if cuts else "numbers"
-        return f"{said}; {', '.join(map(_short, alone))} by itself" if alone else said
+        cuts = [rough_number(edge) for edge in plan.choice if edge not in ends]
+        text = f"numbers cut at {', '.join(cuts)}" if cuts else "numbers"
+        return f"{text}; {', '.join(map(rough_number, alone))} by itself" if alone else text
     if plan.way == "dates":
         return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"
     return f"{groups:,} {kind}"
 
 
-def _short(number: float) -> str:
-    """A cut in few digits."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-
-
-def _to_change(plan: LayerPlan) -> str:
-    column = plan.columns[0]
-    groups, neighbours, weekday = (shlex.quote(f"{column}={what}") for what in (5, 10, "weekday"))
-    return {
-        "bins": f" (--bins {groups}, --knn {neighbours})",
-        "dates": f" (--dates {weekday}, --bins {groups})",
-        "knn": f" (--bins {groups})",
-        "categories": " (--columns leaves it out)",
-    }.get(plan.way, "")
-
-
-def is_table_name(name: str) -> bool:
-    """Whether a file's name ends like that of a table."""
-    return name.lower().endswith(ENDINGS)
+_TO_CHANGE = {
+    "bins": " (--bins {groups}, --knn {neighbours})",
+    "dates": " (--dates {weekday}, --bins {groups})",
+    "knn": " (--bins {groups})",
+    "categories": " (--columns leaves it out)",
+}
+"""The options that would make another layer of a column, by the way it became one."""
 
 
 def _named(table: pd.DataFrame, id: str | None) -> pd.DataFrame:
@@ -232,57 +227,40 @@ def _settled(graph: MultilayerGraph, read: Reading) -> np.ndarray[Any, Any]:
     return np.array([found.get(str(place)) for place in range(graph.num_nodes)], dtype=object)
 
 
-def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
-    if read.labels is None:
-        return graph
-    options = ReadOptions(
-        labels_format=read.labels_format,  # type: ignore[arg-type]
-        encoding=read.encoding,
-        missing=tuple(read.marks()),
-        keep_na=read.keep_na,
-        label_kind=read.label_kind,
-        label_bins=read.label_bins,
-        label_edges=read.edges(),
-    )
-    return with_labels(graph, read.labels, options)
-
-
 def _columns(texts: Iterable[str], names: list[str]) -> list[str]:
-    chosen: list[str] = []
-    for text in texts:
-        for one in [text] if text in names else [part.strip() for part in text.split(",")]:
-            if one and one not in chosen:
-                chosen.append(one)
-    return chosen
+    """The columns that --columns names; a text that is the name of one stands for that, whatever commas it holds."""
+    parts = [part.strip() for text in texts for part in ([text] if text in names else text.split(","))]
+    return list(dict.fromkeys(part for part in parts if part))
 
 
 def _pairs(option: str, texts: Iterable[str]) -> list[tuple[str, str]]:
     """Column and value of each ``column=value``; several may stand in one text, with commas between."""
-    found = []
+    pairs = []
     for text in texts:
         waiting = ""
         for part in text.split(","):
             waiting = f"{waiting},{part}" if waiting else part
             if "=" in waiting:
                 column, _, value = waiting.rpartition("=")
-                found.append((column.strip(), value.strip()))
+                pairs.append((column.strip(), value.strip()))
                 waiting = ""
         if waiting.strip():
             raise DataError(f"{option} {text!r}: write it as COLUMN=VALUE, like age=5")
-    return found
+    return pairs
 
 
-def _separators(texts: Iterable[str]) -> list[tuple[str, str]]:
-    found = []
+def _separators(texts: Iterable[str]) -> dict[str, str]:
+    marks = {}
     for text in texts:
-        column, sign, mark = text.partition("=")
-        if not sign or not mark:
+        column, _, mark = text.partition("=")
+        if not mark:
             raise DataError(f"--split {text!r}: write it as COLUMN=MARK, like 'authors=;'")
-        found.append((column.strip(), mark))
-    return found
+        marks[column.strip()] = mark
+    return marks
 
 
 def _neighbours(texts: Iterable[str], names: list[str]) -> tuple[dict[str, int], dict[tuple[str, ...], int]]:
+    """How many neighbours each column has by itself, and each combination of columns."""
     alone: dict[str, int] = {}
     together: dict[tuple[str, ...], int] = {}
     for column, text in _pairs("--knn", texts):
@@ -290,10 +268,10 @@ def _neighbours(texts: Iterable[str], names: list[str]) -> tuple[dict[str, int],
         parts = tuple(part.strip() for part in column.split("+"))
         if column in names or len(parts) == 1:
             alone[column] = count
-        else:
-            for part in parts:
-                known_column(part, names, "--knn")
-            together[parts] = count
+            continue
+        for part in parts:
+            known_column(part, names, "--knn")
+        together[parts] = count
     return alone, together
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._text import share
+
 MAX_TSNE_NODES = 800
 """Nodes up to which t-SNE takes seconds on one core."""
 
@@ -45,7 +47,7 @@ def plane(rows: NDArray[Any]) -> Layout:
         how = "Laid out by t-SNE: closeness is meaningful; distances between groups are not."
         return Layout(_unit(_tsne(main)), how)
     kept = float(main[:, :2].var(axis=0).sum() / values.var(axis=0).sum())
-    how = f"Laid out by the two main directions of variation, which hold {kept:.0%} of it."
+    how = f"Laid out by the two main directions of variation, which hold {share(kept)} of it."
     return Layout(_unit(main[:, :2], equal=True), how)
 
 

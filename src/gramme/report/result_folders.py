@@ -135,7 +135,12 @@ def fill_fit_folder(
     write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding, raw_csv)
-    for name, table in (("layers", layer_table(model)), ("history", getattr(model, "history_", None))):
+    layers = layer_table(model)
+    if "without_layer" in config:
+        names = {"accuracy": "accuracy_without", "change": "change_without", "low": "change_low", "high": "change_high"}
+        without = pd.DataFrame(config["without_layer"]["layers"]).rename(columns=names)
+        layers = without if layers is None else layers.merge(without, on="layer", how="left")
+    for name, table in (("layers", layers), ("history", getattr(model, "history_", None))):
         if table is not None:
             write_csv(table, folder / f"{name}.csv", raw=raw_csv)
     record = config | {"parameters": plain_parameters(model), "versions": versions()}

@@ -62,7 +62,7 @@ def test_the_page_of_chosen_nodes_says_what_each_stands_for():
     assert "Label these <strong>3 nodes</strong> next" in page
     assert "20 of which have a label" in page
     assert "10 more" in page
-    assert "80 % to 100 %" in page
+    assert "80 to 100 %" in page
     assert data["chosen"][0]["size"] == len(chosen["stands_for"][0])
     without = render(ask_data(graph, chosen, labelled=known, curve=None, config={}))
     assert "What more labels would bring" not in without

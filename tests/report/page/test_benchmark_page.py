@@ -16,8 +16,7 @@ from gramme.evaluation import Ledger, benchmark, summarise
 from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.graph import MultilayerGraph
 from gramme.report.page.benchmark_page import benchmark_data, benchmark_page, link_benchmark_page
-from gramme.report.page.charts import rank_figure
-from gramme.report.page.html import read_data, render
+from gramme.report.page.html import macro, read_data, render
 
 failures, plots, ranks = (section("benchmark", name) for name in ("failures", "plots", "ranks"))
 repeat, summary, time = (section("benchmark", name) for name in ("repeat", "summary", "time"))
@@ -78,7 +77,7 @@ def test_the_summary_of_one_method_and_one_split(data):
     text = summary(data | {"rows": alone, "methods": ["gat"]})
     assert "<strong>1 method</strong> was run on" in text
     assert "It learned from" in text
-    assert "repeated for 1 random split.</p>" in text
+    assert "repeated for 1 random split.</dd>" in text
 
 
 def test_guessing_is_a_grey_dashed_line_that_the_words_and_the_legend_name(data):
@@ -231,7 +230,7 @@ def test_the_rank_figure_joins_what_is_not_told_apart() -> None:
     ranking = {
         "methods": ["a", HOSTILE[0], "c"], "ranks": [1.0, 1.5, 3.0], "critical_difference": 0.8, "groups": [[0, 1]],
     }  # fmt: skip
-    tree = ET.fromstring(rank_figure(ranking))
+    tree = ET.fromstring(macro("charts", "rank_figure", ranking))
     places = [float(one.get("cx", "nan")) for one in tree.iter() if one.tag == "circle"]
     assert places == sorted(places)
     assert (places[1] - places[0]) * 3 == pytest.approx(places[2] - places[1], abs=0.5)

@@ -4,7 +4,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from tests.report.page.graphs import section
 
-from gramme.report.page.charts import Series, chart, legend, rank_figure
+from gramme.report.page.charts import Series, chart, legend
+from gramme.report.page.html import macro
 
 bar, interval = section("common", "bar"), section("common", "interval")
 
@@ -77,7 +78,7 @@ RANKING = {
 
 
 def drawn(**changes):
-    return ET.fromstring(rank_figure(RANKING | changes))
+    return ET.fromstring(macro("charts", "rank_figure", RANKING | changes))
 
 
 def of_class(figure, name):
@@ -101,6 +102,6 @@ def test_a_bar_per_group_and_the_critical_difference():
 
 
 def test_a_difference_beyond_the_scale_is_said():
-    text = rank_figure(RANKING | {"critical_difference": 9.0})
+    text = macro("charts", "rank_figure", RANKING | {"critical_difference": 9.0})
     assert "critical difference 9.00 (beyond the scale)" in text
     drawn(critical_difference=float("nan"))  # still proper markup

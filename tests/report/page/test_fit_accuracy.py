@@ -30,7 +30,7 @@ TABLE = {"probability": [0.6, 0.9], "right": [0.4, 0.95], "low": [0.2, 0.8], "hi
 def test_the_promise_the_sizes_and_what_stays_undecided():
     text = sets_told(FACTS)
     assert "<strong>90 %</strong>" in text
-    assert "40 labels that were predicted without having been learned from" in text
+    assert "40 labels predicted without having been learned from" in text
     assert '<th scope="row">1 class</th>' in text
     assert '<th scope="row">2 classes</th>' in text
     assert "left</bdi> or " in text
@@ -166,7 +166,7 @@ def measured(**changes):
 def test_the_number_its_interval_and_what_it_means():
     text = told(**measured())
     assert "<strong>90.0 %</strong> right" in text
-    assert "80.0 % to 95.0 %" in text
+    assert "80.0 to 95.0 %" in text
     assert "expect about 90 (80 to 95) to be predicted right; 50 nodes were tested." in text
 
 

@@ -69,7 +69,7 @@ def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_
     path = write_fit_page(tmp_path / "a.html", model, graph, estimate=ESTIMATE, config=config)
     text = path.read_text(encoding="utf-8")
     for words in (
-        "learned from the labels of", "90.0 %", "80.0 % to 95.0 %", "set aside before learning",
+        "learned from the labels of", "90.0 %", "80.0 to 95.0 %", "set aside before learning",
         "Of 100 further nodes like these, expect about 90", "the most common class, would be right for 52 %",
         "Which layers matter", "standard deviation over the 3 networks",
         "gramme fit blocks.csv --method gramme-fusion --seed 3", "10.1109/TNNLS.2019.2948797",

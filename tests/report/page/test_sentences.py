@@ -77,7 +77,7 @@ def test_how_good_it_is_and_against_what(case) -> None:
     _, _, estimate, text = case
     recall = estimate.recall()
     value, what, nodes, low, high = found(
-        r"([\d.]+) % ((?:balanced )?accuracy) on (\d+) \S+ nodes \(95 % interval ([\d.]+) % to ([\d.]+) %\)", text
+        r"([\d.]+) % ((?:balanced )?accuracy) on (\d+) \S+ nodes \(95 % interval ([\d.]+) to ([\d.]+) %\)", text
     )
     assert (what == "balanced accuracy") == recall.unequal
     wanted = recall.balanced_accuracy if recall.unequal else estimate.accuracy

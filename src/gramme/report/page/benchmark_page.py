@@ -15,13 +15,11 @@ from gramme.errors import DataError
 from gramme.evaluation import Ledger, Ranking, rank_methods, summarise
 from gramme.evaluation.link_benchmark import NEGATIVES, rank_link_methods, summarise_links
 
-from .charts import COLOURS, Series, chart, legend, rank_figure
+from .charts import COLOURS, Series, chart, legend
 from .fit_facts import FORMAT, VERSION
 from .html import for_templates, render, shorten, there
 
 _GUESS = "majority"
-
-for_templates(rank_figure)
 
 
 @for_templates
@@ -50,7 +48,7 @@ def unsettled(data: Mapping[str, Any]) -> dict[str, int] | None:
         if there(row["accuracy_mean"]):
             places.setdefault((row["dataset"], row["train_percent"]), []).append(row)
     contested = [rows for rows in places.values() if len(rows) > 1]
-    open_places = [rows for rows in contested if not any(row["best"] for row in rows)]
+    open_places = [rows for rows in contested if not any(row.get("best") for row in rows)]
     if not open_places:
         return None
     counts = [row["repeats"] for rows in open_places for row in rows]

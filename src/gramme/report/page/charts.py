@@ -68,7 +68,7 @@ def chart(
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
         if len(y_ticks) < 2:
             y_ticks = [0.0, 1.0]
-    y_words = [share(tick) if percent else _number(tick) for tick in y_ticks]
+    y_words = _words(y_ticks, percent=percent)
     left = max(_LEFT, 18 + 7 * max(map(len, y_words)))  # so that the numbers leave room for what they mean
     x = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
     if ticks_x is not None:
@@ -94,8 +94,8 @@ def chart(
             "title": title,
             "x_label": x_label,
             "y_label": y_label,
-            "x_ticks": [(x(tick), share(tick) if percent_x else _number(tick)) for tick in x.ticks],
-            "y_ticks": [(y(tick), words) for tick, words in zip(y.ticks, y_words, strict=True)],
+            "x_ticks": list(zip(map(x, x.ticks), _words(x.ticks, percent=percent_x), strict=True)),
+            "y_ticks": list(zip(map(y, y.ticks), y_words, strict=True)),
             "radius": 3 if lines else 4.5,
             "series": shapes,
             "numbers": _numbers(drawn, x, y) if numbered else [],
@@ -172,60 +172,17 @@ def _ticks(values: Sequence[float], *, log: bool = False) -> list[float]:
     return [round(place * step, 10) for place in range(first, last + 1)]
 
 
+def _words(ticks: Sequence[float], *, percent: bool) -> list[str]:
+    """Ticks as text, shares with a decimal where one of them needs it.
+
+    >>> _words([0.9, 0.925], percent=True), _words([0.0, 0.5], percent=True)
+    (['90.0 %', '92.5 %'], ['0 %', '50 %'])
+    """
+    digits = int(any(abs(100 * tick - round(100 * tick)) > 1e-6 for tick in ticks))
+    return [share(tick, digits) if percent else _number(tick) for tick in ticks]
+
+
 def _number(value: float) -> str:
     if value and (abs(value) >= 100_000 or abs(value) < 0.001):
         return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
     return f"{value:,.6g}"
-
-
-def rank_figure(ranking: dict[str, Any]) -> Markup:
-    """Average ranks as dots, and bars (``groups``, first and last) that join methods which are not distinguishable."""
-    methods, groups, difference = ranking["methods"], ranking["groups"], ranking["critical_difference"]
-    row, top, left, right, bar = 24, 58, 172, 338, 9
-    highest = max(len(methods), 2)
-
-    def across(rank: float) -> float:
-        return round(left + (rank - 1) / (highest - 1) * (right - left), 1)
-
-    rows = enumerate(zip(methods, ranking["ranks"], strict=True))
-    return macro(
-        "charts",
-        "rank_figure",
-        {
-            "width": WIDTH,
-            "height": top + row * len(methods) + 8,
-            "top": top,
-            "left": left,
-            "ticks": [(across(rank), rank) for rank in range(1, highest + 1, max(1, math.ceil(highest / 8)))],
-            "difference": difference,
-            "reach": min(across(1 + difference), right + 30) if difference == difference else left,
-            "beyond": not difference <= highest - 1,
-            "methods": [
-                {"name": method, "rank": rank, "x": across(rank), "y": top + row * place + row / 2 - 4}
-                for place, (method, rank) in rows
-            ],
-            "bars": [
-                (WIDTH - 6 - bar * (len(groups) - 1 - number), top + row * first + 2, top + row * (last + 1) - 10)
-                for number, (first, last) in enumerate(groups)
-            ],
-        },
-    )
-
-
-def rank_intervals(measure: str, ranked: list[tuple[str, dict[str, int]]]) -> Markup:
-    """A line from the best to the worst rank of each node, with a dot at its rank."""
-    width, row, left, right = 420, 22, 120, 406
-    worst = max(one["high"] for _, one in ranked)
-
-    def across(rank: float) -> float:
-        return round(left + (right - left) * (rank - 1) / max(worst - 1, 1), 1)
-
-    places = [
-        {"node": node, "y": row * number + 14, "x": across(one["rank"])}
-        | {"from_x": across(one["low"]), "to_x": across(one["high"])}
-        | one
-        for number, (node, one) in enumerate(ranked)
-    ]
-    ticks = [(across(rank), rank) for rank in sorted({1, (1 + worst) // 2, worst})]
-    shape = {"measure": measure, "width": width, "height": row * len(ranked) + 30, "left": left}
-    return macro("charts", "intervals", shape | {"rows": places, "ticks": ticks})

@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -147,13 +147,28 @@ def signed(value: float) -> str:
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
-def class_text(label: Any) -> str:
+def class_text(label: Any, thing: str = "class") -> str:
     """The name of a class in a sentence, marked as one where it is a number.
 
     >>> class_text("oak"), class_text("3"), class_text("-1.5")
     ('oak', 'class 3', 'class -1.5')
     """
-    return f"class {label}" if re.fullmatch(r"[+-]?[\d.]+", str(label)) else str(label)
+    return f"{thing} {label}" if re.fullmatch(r"[+-]?[\d.]+", str(label)) else str(label)
+
+
+def _natural(value: Any) -> list[tuple[float, str]]:
+    """A key by which class 2 comes before class 10."""
+    parts = re.split(r"(\d+)", str(value))
+    return [(float(part), "") if place % 2 else (math.inf, part.casefold()) for place, part in enumerate(parts)]
+
+
+def span(ends: Sequence[float], digits: int = 0) -> str:
+    """An interval of shares.
+
+    >>> span((0.721, 0.834)), span((0.721, 0.834), 1)
+    ('72 to 83 %', '72.1 to 83.4 %')
+    """
+    return f"{100 * ends[0]:.{digits}f} to {share(ends[1], digits)}"
 
 
 def there(value: Any) -> bool:
@@ -182,7 +197,7 @@ def in_words(values: Iterable[Any]) -> str:
 
 TABLE_WORDS = {"node": "row", "nodes": "rows", "layer": "column", "layers": "columns"}
 """What nodes and layers are called where the data are a table."""
-_SENTENCE_WORD = re.compile(rf"(?<![^\s(>“])({'|'.join(TABLE_WORDS)})(?=[\s,:;)<’]|\.(?!\w)|$)", re.IGNORECASE)
+_SENTENCE_WORD = re.compile(rf"(?<![^\s(>“])({'|'.join(TABLE_WORDS)})(?=[\s,:;)<’']|\.(?!\w)|$)", re.IGNORECASE)
 
 
 class TableWords(Extension):
@@ -203,22 +218,22 @@ def _table_word(found: re.Match[str]) -> str:
 
 def for_templates(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let templates call a function by its name."""
-    for rows in (False, True):
-        _environment(rows).globals[function.__name__] = function
+    for rows, html in ((False, True), (True, True), (False, False)):
+        _environment(rows, html).globals[function.__name__] = function
     return function
 
 
 @functools.cache
-def _environment(rows: bool) -> jinja2.Environment:
-    """What makes pages of templates; with ``rows``, of a table."""
+def _environment(rows: bool, html: bool) -> jinja2.Environment:
+    """What makes pages of templates, with ``rows`` of a table; without ``html`` plain text for the terminal."""
     environment = jinja2.Environment(
         extensions=[TableWords] if rows else [],
         loader=jinja2.PackageLoader("gramme.report"),
-        autoescape=True,
+        autoescape=html,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_proper,
+        finalize=_proper if html else str,
     )
 
     def word(thing: str) -> str:
@@ -230,15 +245,22 @@ def _environment(rows: bool) -> jinja2.Environment:
         "shorten": shorten,
         "count": lambda value: f"{value:,}",
         "share": share,
+        "span": span,
+        "points": lambda value: f"{100 * value:+.1f}".replace("-", "−"),
+        "quoted": repr,
         "signed": signed,
         "plural": lambda count, thing, *ending: plural(count, word(thing), *ending),
         "listed": listed,
         "spec": lambda value, spec: format(value, spec),
         "rough": rough_number,
+        "combined": lambda record, **more: record | more,
+        "natural": lambda values: sorted(values, key=_natural),
+        "sort_by": lambda rows, key: sorted(rows, key=lambda row: _natural(row[key])),
         "class_text": class_text,
         "things": word,
         "class_name": lambda value, longest=40: name(class_text(value), longest),
         "percent": percent,
+        "node_name": lambda value, longest=40: name(class_text(value, "node"), longest),
         "capital": lambda value: value[:1].upper() + value[1:],
         "across": lambda value: f"{100 * min(max(value, 0.0), 1.0):.2f}%",
     }
@@ -251,8 +273,14 @@ for_templates(in_words)
 
 def macro(kind: str, name: str, *values: Any, rows: bool = False) -> Markup:
     """What a macro of a template makes of some values; with ``rows``, in the words for tables."""
-    made: Markup = getattr(_environment(rows).get_template(f"{kind}.j2").module, name)(*values)
+    made: Markup = getattr(_environment(rows, True).get_template(f"{kind}.j2").module, name)(*values)
     return made
+
+
+def sentences(kind: str, *values: Any) -> list[str]:
+    """What a command prints: the lines that a macro of ``terminal.j2`` makes of some values."""
+    text = getattr(_environment(False, False).get_template("terminal.j2").module, kind)(*values)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
 def render(data: dict[str, Any]) -> str:
@@ -265,7 +293,7 @@ def page(title: str, body: str, data: dict[str, Any]) -> str:
     """A whole page: head with policy, style and script, the body, and the data block."""
     style, script = _assets(STYLES), _assets(SCRIPTS)
     text = (
-        _environment(False)
+        _environment(False, True)
         .get_template("page.j2")
         .render(
             title=shorten(title, 100),

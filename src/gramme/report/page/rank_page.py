@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from scipy.stats import spearmanr
 
 from gramme.graph import MultilayerGraph
@@ -16,14 +15,12 @@ from gramme.ranking import MEASURES
 from gramme.ranking.influence import easy_choice
 from gramme.ranking.rank_nodes import coinciding_measures, distinct_importances, leading_nodes, mean_ranks, middle_ranks
 
-from .charts import rank_intervals
 from .fit_facts import page_head
 from .html import for_templates
 from .network import ranked_network
 
 SHOWN_NODES = 20
 SHOWN_GAPS = 10
-MAX_INTERVALS = 12  # nodes in a figure of intervals
 
 
 @for_templates
@@ -32,17 +29,6 @@ def telling_measures(data: Mapping[str, Any]) -> tuple[int, bool]:
     repeated = {name for others in data.get("coinciding", {}).values() for name in others}
     differing = [one for one in data["measures"] if one["name"] not in repeated]
     return sum(one["importance"] for one in differing) or len(differing), bool(repeated)
-
-
-@for_templates
-def interval_figures(data: Mapping[str, Any]) -> list[Markup]:
-    """For the measures that move, a figure with a line from the best to the worst rank of each leading node."""
-    figures = []
-    for measure in data["measures"]:
-        rows = [(row["node"], row["ranks"][measure["name"]]) for row in data["leading"]][:MAX_INTERVALS]
-        if measure["importance"] and not any(one["low"] is None for _, one in rows):
-            figures.append(rank_intervals(measure["name"], sorted(rows, key=lambda row: row[1]["rank"])))
-    return figures
 
 
 for_templates(easy_choice)
