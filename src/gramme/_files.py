@@ -89,24 +89,24 @@ def taken(place: Path) -> Iterator[Path]:
     """
     marker = marker_of(place)
     work = marker.with_name(f"{marker.stem}.{secrets.token_hex(4)}.gramme")
-    held = _claim(marker, work.name)
+    held_nodes = _claim(marker, work.name)
     try:
         yield work
     finally:
         remove(work)
         marker.unlink(missing_ok=True)
-        unlock(held)
+        unlock(held_nodes)
 
 
 def holder(place: Path) -> Claim | None:
     """Who has taken a place; None if what is in the way is not a marker of ours."""
     deadline = time.monotonic() + _MARKER_SECONDS
     marker = marker_of(place)
-    while (found := _read(marker)) is None and time.monotonic() < deadline:
+    while (found_value := _read(marker)) is None and time.monotonic() < deadline:
         if not marker.is_file() or marker.stat().st_size > 0:
             return None
         time.sleep(0.05)
-    return found
+    return found_value
 
 
 def sweep(place: Path, clean: Callable[[Path], None] | None = None) -> bool:
@@ -119,19 +119,19 @@ def sweep(place: Path, clean: Callable[[Path], None] | None = None) -> bool:
     if _read(marker) is None:
         return False
     try:
-        held = lock(marker)
+        held_nodes = lock(marker)
     except OSError:  # it lives, or has just ended
         return False
-    if held is None:
+    if held_nodes is None:
         return False
     try:
-        found = _read(marker)
-        if found is None or not _is(marker, held):  # another run has swept it, and perhaps begun
+        found_value = _read(marker)
+        if found_value is None or not _is(marker, held_nodes):  # another run has swept it, and perhaps begun
             return False
-        (clean or remove)(found.work)
+        (clean or remove)(found_value.work)
         marker.unlink(missing_ok=True)
     finally:
-        unlock(held)
+        unlock(held_nodes)
     return True
 
 
@@ -160,15 +160,15 @@ def _claim(marker: Path, work: str) -> int | None:
         return lock(marker)
     try:
         os.write(handle, content)
-        held = lock(Path(f"/proc/self/fd/{handle}"))
+        held_nodes = lock(Path(f"/proc/self/fd/{handle}"))
         try:
             give_name(handle, marker)
         except OSError:
-            unlock(held)
+            unlock(held_nodes)
             raise
     finally:
         os.close(handle)
-    return held
+    return held_nodes
 
 
 def _read(marker: Path) -> Claim | None:
@@ -195,9 +195,9 @@ def _is(path: Path, handle: int) -> bool:
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
     """A folder in the system's temporary place that is gone after the block."""
-    place = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
-    for marker in place.parent.glob(f"{marker_of(place).stem}-*.gramme"):
+    file_path = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
+    for marker in file_path.parent.glob(f"{marker_of(file_path).stem}-*.gramme"):
         sweep(marker.with_name(marker.stem.removeprefix(".")))
-    with taken(place.with_name(f"{place.name}-{secrets.token_hex(4)}")) as folder:
+    with taken(file_path.with_name(f"{file_path.name}-{secrets.token_hex(4)}")) as folder:
         folder.mkdir(mode=0o700)
         yield folder

@@ -50,9 +50,9 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
         raise DataError(f"{address} is not a web address: it must begin with http:// or https://")
 
     def fill(stream: IO[bytes]) -> None:
-        found = _receive(address, stream, size)
-        if found != sha256:
-            raise _unexpected(address, f"its sha256 is {found[:12]}..., not {sha256[:12]}...")
+        found_value = _receive(address, stream, size)
+        if found_value != sha256:
+            raise _unexpected(address, f"its sha256 is {found_value[:12]}..., not {sha256[:12]}...")
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -147,9 +147,9 @@ class _Show(Protocol):
 @contextmanager
 def _progress(address: str) -> Iterator[_Show]:
     """A progress bar on standard error, shown only once the download has taken a while."""
-    columns: list[Any] = [TextColumn("{task.description}"), BarColumn()]
-    columns += [DownloadColumn(), TransferSpeedColumn()]
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    table_columns: list[Any] = [TextColumn("{task.description}"), BarColumn()]
+    table_columns += [DownloadColumn(), TransferSpeedColumn()]
+    bar = Progress(*table_columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(address.rpartition("/")[2], total=None)
     begun = time.monotonic()
 
@@ -246,9 +246,9 @@ def local_path(file: DataFile) -> Path | None:
 
 def provide(file: DataFile) -> Path:
     """The path of a file, downloaded if need be."""
-    found = local_path(file)
-    if found is not None:
-        return found
+    found_value = local_path(file)
+    if found_value is not None:
+        return found_value
     address = address_of(file)
     if address is None:
         raise DataError(
@@ -265,12 +265,12 @@ def provide(file: DataFile) -> Path:
 def whereabouts(files: Sequence[DataFile]) -> str:
     """Where files are now: the folder that holds them all, or what must happen to get them."""
     paths = [local_path(file) for file in files]
-    found = [path for path in paths if path is not None]
-    if len(found) == len(files):
-        folders = dict.fromkeys(str(path.parent) for path in found)
+    found_value = [path for path in paths if path is not None]
+    if len(found_value) == len(files):
+        folders = dict.fromkeys(str(path.parent) for path in found_value)
         return ", ".join(folders)
-    missing = [file for file, path in zip(files, paths, strict=True) if path is None]
-    if any(address_of(file) is None for file in missing):
+    missing_name = [file for file, path in zip(files, paths, strict=True) if path is None]
+    if any(address_of(file) is None for file in missing_name):
         return "missing, not downloadable"
     return "to download"
 

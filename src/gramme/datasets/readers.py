@@ -29,18 +29,18 @@ def positive_int(value: object, what: str, least: int = 1) -> int:
 
 def layer_signals(signal: float | Sequence[float] | None, layers: int | None) -> list[float]:
     """One signal per layer."""
-    count = None if layers is None else positive_int(layers, "layers")
+    node_count = None if layers is None else positive_int(layers, "layers")
     if signal is None:
-        return list(islice(cycle(DEFAULT_SIGNAL), count or len(DEFAULT_SIGNAL)))
+        return list(islice(cycle(DEFAULT_SIGNAL), node_count or len(DEFAULT_SIGNAL)))
     if isinstance(signal, (int, float)):
-        values = [float(signal)] * (count or len(DEFAULT_SIGNAL))
+        values = [float(signal)] * (node_count or len(DEFAULT_SIGNAL))
     else:
         try:
             values = [float(value) for value in signal]
         except (TypeError, ValueError):
             raise DataError(f"signal must be a number or one for each layer, not {signal!r}") from None
-    if not values or (count is not None and len(values) != count):
-        raise DataError(f"{len(values)} signals were given for {count} layers; give one for each")
+    if not values or (node_count is not None and len(values) != node_count):
+        raise DataError(f"{len(values)} signals were given for {node_count} layers; give one for each")
     for value in values:
         if not 0 <= value <= 1:
             raise DataError(f"a signal must be between 0 and 1, not {value}")
@@ -64,20 +64,20 @@ def shuffled_classes(nodes: int, classes: int, random: np.random.Generator) -> N
 def read_lines(path: Path, expected: int | None = None) -> list[str]:
     """The lines of a text file, without blank ones at its end."""
     try:
-        lines = path.read_text(encoding="utf-8").rstrip().split("\n")
+        file_lines = path.read_text(encoding="utf-8").rstrip().split("\n")
     except UnicodeDecodeError as error:
         raise FileFormatError("this is not a text file in UTF-8", file=path) from error
-    lines = [line.rstrip("\r") for line in lines]
-    if expected is not None and len(lines) != expected:
-        raise FileFormatError(f"the file has {len(lines)} lines, {expected} are expected", file=path)
-    return lines
+    file_lines = [line.rstrip("\r") for line in file_lines]
+    if expected is not None and len(file_lines) != expected:
+        raise FileFormatError(f"the file has {len(file_lines)} lines, {expected} are expected", file=path)
+    return file_lines
 
 
 def read_integers(path: Path, *columns: range, expected: int | None = None) -> NDArray[np.int64]:
     """A table of whole numbers between blanks, shape (rows, columns), each within its column's range."""
-    parsers = [_within(column) for column in columns]
-    rows = _parsed(path, read_lines(path, expected), str.split, parsers)
-    return np.array(rows, dtype=np.int64)
+    parsers = [_within(column_cells) for column_cells in columns]
+    table_rows = _parsed(path, read_lines(path, expected), str.split, parsers)
+    return np.array(table_rows, dtype=np.int64)
 
 
 def read_cells(path: Path, parsers: Sequence[Callable[[str], Any]], expected: int | None = None) -> list[list[Any]]:
@@ -85,8 +85,8 @@ def read_cells(path: Path, parsers: Sequence[Callable[[str], Any]], expected: in
 
     A column's parser turns a cell into a value, or raises ValueError with what would be right.
     """
-    rows = _parsed(path, read_lines(path, expected), lambda line: line.split(","), parsers)
-    return [list(column) for column in zip(*rows, strict=True)]
+    table_rows = _parsed(path, read_lines(path, expected), lambda line: line.split(","), parsers)
+    return [list(column_cells) for column_cells in zip(*table_rows, strict=True)]
 
 
 def one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -112,18 +112,18 @@ def _within(admitted: range) -> Callable[[str], int]:
 def _parsed(
     path: Path, lines: Sequence[str], split: Callable[[str], list[str]], parsers: Sequence[Callable[[str], Any]]
 ) -> list[list[Any]]:
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        cells = split(line)
+    table_rows = []
+    for line_number, line_text in enumerate(lines, start=1):
+        cells = split(line_text)
         if len(cells) != len(parsers):
             raise FileFormatError(
-                f"{len(cells)} values were found, {len(parsers)} are expected", file=path, line=number
+                f"{len(cells)} values were found, {len(parsers)} are expected", file=path, line=line_number
             )
         try:
-            rows.append([parse(cell.strip()) for parse, cell in zip(parsers, cells, strict=True)])
+            table_rows.append([parse(cell_content.strip()) for parse, cell_content in zip(parsers, cells, strict=True)])
         except ValueError as error:
-            raise FileFormatError(str(error), file=path, line=number) from error
-    return rows
+            raise FileFormatError(str(error), file=path, line=line_number) from error
+    return table_rows
 
 
 # The form in which the paper's authors publish edges: rows ``layer source target``, counted from 0.
@@ -135,8 +135,11 @@ def read_edge_layers(path: Path, names: Sequence[str], num_nodes: int) -> dict[s
     The rows hold every edge in both directions and one self loop per node and layer, so a layer's rows are its
     ``num_edges + self_loops_dropped + duplicates_merged``.
     """
-    rows = read_integers(path, range(len(names)), range(num_nodes), range(num_nodes))
-    return {name: EdgeLayer(num_nodes, *rows[rows[:, 0] == number, 1:].T) for number, name in enumerate(names)}
+    table_rows = read_integers(path, range(len(names)), range(num_nodes), range(num_nodes))
+    return {
+        node_name: EdgeLayer(num_nodes, *table_rows[table_rows[:, 0] == node_number, 1:].T)
+        for node_number, node_name in enumerate(names)
+    }
 
 
 # Graphs stored as one ``graph.npz`` of plain arrays, without pickled objects.
@@ -156,15 +159,15 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
     """The graph of a ``graph.npz``; labels are the numbers of the source."""
     arrays = read_arrays(path)
     try:
-        count = int(arrays["num_nodes"])
-        if len(arrays["labels"]) != count:  # before anything of that size is made
-            raise ValueError(f"{len(arrays['labels'])} labels were given for {count} nodes")
-        layers: dict[str, Layer] = {
-            str(layer): EdgeLayer(count, *arrays[f"edges_{number}"], directed=bool(arrays["directed"]))
-            for number, layer in enumerate(arrays["layer_names"])
+        node_count = int(arrays["num_nodes"])
+        if len(arrays["labels"]) != node_count:  # before anything of that size is made
+            raise ValueError(f"{len(arrays['labels'])} labels were given for {node_count} nodes")
+        graph_layers: dict[str, Layer] = {
+            str(layer): EdgeLayer(node_count, *arrays[f"edges_{layer_number}"], directed=bool(arrays["directed"]))
+            for layer_number, layer in enumerate(arrays["layer_names"])
         }
-        features = _features(arrays) if "features_shape" in arrays else None
-        return MultilayerGraph(layers, labels=arrays["labels"], features=features, name=name)
+        feature_matrix = _features(arrays) if "features_shape" in arrays else None
+        return MultilayerGraph(graph_layers, labels=arrays["labels"], features=feature_matrix, name=name)
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
     except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
@@ -172,17 +175,17 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
 
 
 def _features(arrays: dict[str, NDArray[Any]]) -> sp.csr_array:
-    parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
-    features = sp.csr_array(parts, shape=tuple(arrays["features_shape"].tolist()))
-    features.check_format(full_check=True)
-    return features
+    matrix_parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
+    feature_matrix = sp.csr_array(matrix_parts, shape=tuple(arrays["features_shape"].tolist()))
+    feature_matrix.check_format(full_check=True)
+    return feature_matrix
 
 
 def read_positions(path: Path, **names: str) -> dict[str, NDArray[np.int64]]:
     """Index arrays of the file, as int64 by the names they are wanted under."""
     arrays = read_arrays(path)
     try:
-        return {wanted: arrays[stored].astype(np.int64) for wanted, stored in names.items()}
+        return {wanted_fields: arrays[stored].astype(np.int64) for wanted_fields, stored in names.items()}
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
     except (TypeError, ValueError) as error:
@@ -197,13 +200,13 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
 
     Distances of all pairs are looked at, a block of rows at a time: for some ten thousand rows at most.
     """
-    rows = len(points)
-    if not 1 <= neighbours < rows:
-        raise DataError(f"neighbours must be from 1 to {rows - 1}, not {neighbours}")
+    table_rows = len(points)
+    if not 1 <= neighbours < table_rows:
+        raise DataError(f"neighbours must be from 1 to {table_rows - 1}, not {neighbours}")
     points = np.asarray(points, dtype=np.float64)
-    found = []
-    for begin in range(0, rows, BLOCK_ROWS):
-        block = np.arange(begin, min(begin + BLOCK_ROWS, rows))
+    found_values = []
+    for begin in range(0, table_rows, BLOCK_ROWS):
+        block = np.arange(begin, min(begin + BLOCK_ROWS, table_rows))
         distance = cdist(points[block], points, "sqeuclidean")
         distance[block - begin, block] = np.inf
         farthest = np.partition(distance, neighbours - 1, axis=1)[:, [neighbours - 1]]
@@ -211,5 +214,5 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
         tied = distance == farthest
         places = neighbours - nearer.sum(axis=1, keepdims=True)
         source, target = np.nonzero(nearer | (tied & (np.cumsum(tied, axis=1) <= places)))
-        found.append(np.stack([source + begin, target]))
-    return np.concatenate(found, axis=1)
+        found_values.append(np.stack([source + begin, target]))
+    return np.concatenate(found_values, axis=1)

@@ -46,9 +46,9 @@ _RECIPES: dict[str, tuple[Callable[..., Any], ...]] = {
 def _datasets() -> Iterator[Dataset]:
     records = tomllib.loads(Path(__file__).with_name("records.toml").read_text(encoding="utf-8"))
     for name, functions in _RECIPES.items():
-        facts = {"nodes": None, "layers": None, "classes": None} | records[name]
-        facts["files"] = tuple(DataFile(**file) for file in facts.get("files", ()))
-        yield Dataset(DatasetInfo(name, **facts), *functions)
+        attributes_of_node = {"nodes": None, "layers": None, "classes": None} | records[name]
+        attributes_of_node["files"] = tuple(DataFile(**file) for file in attributes_of_node.get("files", ()))
+        yield Dataset(DatasetInfo(name, **attributes_of_node), *functions)
 
 
 REGISTRY: Registry[Dataset] = Registry(_datasets(), lambda each: each.info.name, "gramme.datasets", Dataset)
@@ -135,7 +135,7 @@ def official_split(name: str, **options: Any) -> Split:
     """
     dataset = _dataset(name)
     if dataset.split is None:
-        have = ", ".join(each for each, known in REGISTRY.items() if known.split is not None)
+        have = ", ".join(each for each, known_names in REGISTRY.items() if known_names.split is not None)
         raise DataError(f"the source of {name!r} has no split of its own; {have} have one")
     _check_options(name, dataset.split, options)
     return dataset.split(_paths(dataset), **options)
@@ -148,17 +148,17 @@ def _dataset(name: str) -> Dataset:
 
 
 def _paths(dataset: Dataset) -> dict[str, Path]:
-    found, files = {}, dataset.info.files
+    found_by_name, files = {}, dataset.info.files
     total = max(1, sum(file.size for file in files))
     for file in files:
         with part("", file.size / total):
-            found[file.name] = provide(file)
-    return found
+            found_by_name[file.name] = provide(file)
+    return found_by_name
 
 
 def _check_options(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    known = list(inspect.signature(function).parameters)[1:]
+    known_names = list(inspect.signature(function).parameters)[1:]
     for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else "it has none"
+        if option not in known_names:
+            hint = did_you_mean(option, known_names) if known_names else "it has none"
             raise DataError(f"the dataset {name!r} has no option {option!r}; {hint}")

@@ -43,16 +43,16 @@ def is_address(text: object) -> bool:
 
 def parse_address(text: str) -> Address:
     """The parts of an address."""
-    kind, _, rest = text.partition(":")
+    format_kind, _, rest = text.partition(":")
     file, sign, what = rest.partition("?")
     if not file:
-        raise DataError(f"{text!r} names no file; write it like {kind}:school.db?table=ties")
+        raise DataError(f"{text!r} names no file; write it like {format_kind}:school.db?table=ties")
     if not sign:
-        return Address(kind, file)
+        return Address(format_kind, file)
     key, equals, value = what.partition("=")
     if key not in ("table", "query") or not equals or not value:
         raise DataError(f"{text!r}: after the file say ?table=NAME or ?query=SELECT ...")
-    return Address(kind, file, value if key == "table" else None, value if key == "query" else None)
+    return Address(format_kind, file, value if key == "table" else None, value if key == "query" else None)
 
 
 # Several files that make one graph: a layer per file, named after it, whatever their formats.
@@ -64,10 +64,10 @@ Source = Place | Sequence[Place] | Mapping[str, Place]
 def several_files(source: Source, options: ReadOptions) -> dict[str, Path] | None:
     """The files by layer name of a sequence, a mapping, a folder or a pattern; None for a single file."""
     if isinstance(source, Mapping):
-        return {str(layer): _path(path) for layer, path in source.items()}
+        return {str(layer_name): _path(path) for layer_name, path in source.items()}
     if isinstance(source, (str, os.PathLike)):
-        found = _in_folder_or_pattern(source, options)
-        return None if found is None else _named(found)
+        found_value = _in_folder_or_pattern(source, options)
+        return None if found_value is None else _named(found_value)
     if not isinstance(source, (Sequence, Set, Iterator)):  # a frame or a graph can be iterated too
         raise _no_file(source)
     paths = [_path(path) for path in source]
@@ -83,37 +83,38 @@ def _path(place: object) -> Path:
 
 
 def _no_file(what: object) -> DataError:
-    kind = type(what).__name__
+    format_kind = type(what).__name__
     return DataError(
-        f"a file, files, or a mapping of layers to files are needed, not {kind}; what is in memory already becomes a "
+        f"a file, files, or a mapping of layers to files are needed, not {format_kind}; what is in memory already "
+        "becomes a "
         "graph by MultilayerGraph.from_edges, from_table, from_networkx, from_igraph, ..."
     )
 
 
 def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | None:
-    name = os.fspath(source)
+    file_name = os.fspath(source)
     try:
-        path = Path(name)
+        path = Path(file_name)
         if path.is_dir():
-            found = _layers(path.iterdir(), options)
+            found_value = _layers(path.iterdir(), options)
             what = f"the folder {path}"
-        elif not path.exists() and glob.has_magic(name):
-            found = _layers(map(Path, glob.glob(name)), options)  # noqa: PTH207 (it may be absolute)
-            what = f"the pattern {name!r}"
+        elif not path.exists() and glob.has_magic(file_name):
+            found_value = _layers(map(Path, glob.glob(file_name)), options)  # noqa: PTH207 (it may be absolute)
+            what = f"the pattern {file_name!r}"
         else:
             return None
     except (OSError, ValueError):
         return None
-    if not found:
+    if not found_value:
         raise DataError(f"{what} holds no file of a known format")
-    return found
+    return found_value
 
 
 def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
     """The files that are layers; plain text only where there is nothing else, since a text may be about the others."""
     taken = [Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))]
     endings = tuple(ending for each in FORMATS.values() for ending in each.endings)
-    found = [
+    found_value = [
         path
         for path in sorted(paths)
         if path.is_file()
@@ -122,8 +123,8 @@ def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
         and not any(one.exists() and one.samefile(path) for one in taken)
         and not any(f".{table}." in path.name.lower() for table in COMPANIONS)
     ]
-    others = [each for each in found if find_format(each).name != TEXT_NAME]
-    return others or [each for each in found if not each.name.lower().startswith(_ABOUT)]
+    others = [each for each in found_value if find_format(each).name != TEXT_NAME]
+    return others or [each for each in found_value if not each.name.lower().startswith(_ABOUT)]
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
@@ -132,11 +133,11 @@ def _named(paths: Sequence[Path]) -> dict[str, Path]:
     if double is not None:
         raise DataError(f"the file {double} is named twice")
     stems = [path.name.partition(".")[0].removesuffix("_multiplex") or path.name for path in paths]
-    found: dict[str, Path] = {}
+    found_by_name: dict[str, Path] = {}
     for stem, path in zip(stems, paths, strict=True):
-        name = stem if stems.count(stem) == 1 else path.name
-        found[name if name not in found else str(path)] = path
-    return found
+        file_name = stem if stems.count(stem) == 1 else path.name
+        found_by_name[file_name if file_name not in found_by_name else str(path)] = path
+    return found_by_name
 
 
 def read(
@@ -264,10 +265,12 @@ def inspect(path: Source, *, format: str | None = None, **options: Any) -> tuple
         by_layer = several_files(path, chosen)
         if by_layer is None:
             assert isinstance(path, (str, os.PathLike))
-            name = checked_file(path)
-            kind = find_format(name, format)
-            found = kind.read(name, chosen)
-            graph, report = assemble(found, chosen, kind.name) if isinstance(found, Parsed) else found
+            file_name = checked_file(path)
+            format_kind = find_format(file_name, format)
+            parsed_file = format_kind.read(file_name, chosen)
+            graph, report = (
+                assemble(parsed_file, chosen, format_kind.name) if isinstance(parsed_file, Parsed) else parsed_file
+            )
         else:
             graph, report = _several(by_layer, format, chosen)
     told = dict.fromkeys((*report.notes, *notes.all))
@@ -279,14 +282,16 @@ def _several(files: dict[str, Path], format: str | None, options: ReadOptions) -
     alone = replace(options, labels=None, nodes=None)
     if options.labels is not None or options.nodes is not None:  # whose columns these are
         alone = replace(alone, label=None, id=None, columns=None, features=None, layers_from=None)
-    parts, kinds = {}, []
-    for layer, path in files.items():
-        name = checked_file(path)
-        kind = find_format(name, format)
-        found = kind.read(name, alone)
-        parts[layer] = found if isinstance(found, Parsed) else parsed_graph(found[0], name)
-        kinds.append(kind.name)
-    graph, report = assemble(joined(parts), options, ", ".join(dict.fromkeys(kinds)))
+    file_parts, kinds = {}, []
+    for layer_name, path in files.items():
+        file_name = checked_file(path)
+        format_kind = find_format(file_name, format)
+        parsed_file = format_kind.read(file_name, alone)
+        file_parts[layer_name] = (
+            parsed_file if isinstance(parsed_file, Parsed) else parsed_graph(parsed_file[0], file_name)
+        )
+        kinds.append(format_kind.name)
+    graph, report = assemble(joined(file_parts), options, ", ".join(dict.fromkeys(kinds)))
     folders = {path.resolve().parent for path in files.values()}
     return graph.replace(name=folders.pop().name or None if len(folders) == 1 else None), report
 
@@ -308,9 +313,9 @@ def write(
     overwrite : bool, default=True
         Whether files that exist may be replaced.
     """
-    name = Path(path)
-    kind = find_format(name, format, to_write=True)
-    if kind.write is None:
+    file_name = Path(path)
+    format_kind = find_format(file_name, format, to_write=True)
+    if format_kind.write is None:
         able = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
-        raise DataError(f"the format {kind.name!r} is only read; formats to write: {able}")
-    write_files(kind.write(graph, name), overwrite=overwrite)
+        raise DataError(f"the format {format_kind.name!r} is only read; formats to write: {able}")
+    write_files(format_kind.write(graph, file_name), overwrite=overwrite)

@@ -36,9 +36,9 @@ def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None
     if parts is None:
         return None
     years, months, days = parts
-    found = pd.to_datetime(pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce")
-    exact = in_nanoseconds(found.dt, name)
-    return None if exact is None or found.isna().any() else exact.to_numpy()
+    found_value = pd.to_datetime(pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce")
+    exact = in_nanoseconds(found_value.dt, name)
+    return None if exact is None or found_value.isna().any() else exact.to_numpy()
 
 
 def in_nanoseconds(moments: Any, name: str) -> Any:
@@ -59,11 +59,11 @@ def in_nanoseconds(moments: Any, name: str) -> Any:
 
 def _parts(cells: Sequence[str], name: str) -> tuple[list[int], list[int], list[int]] | None:
     """Years, months and days."""
-    first = [_YEAR_FIRST.match(cell) for cell in cells]
+    first = [_YEAR_FIRST.match(cell_content) for cell_content in cells]
     if all(first):
         numbers = [(int(one[1]), int(one[3]), int(one[4])) for one in first if one]
         return [n[0] for n in numbers], [n[1] for n in numbers], [n[2] for n in numbers]
-    last = [one for cell in cells if (one := _YEAR_LAST.match(cell))]
+    last = [one for cell_content in cells if (one := _YEAR_LAST.match(cell_content))]
     if len(last) < len(cells):
         return None
     left, right = [int(one[1]) for one in last], [int(one[3]) for one in last]
@@ -105,29 +105,29 @@ def typed_column(
     column: pd.Series, name: str, marks: Collection[str], *, as_text: bool = False, decimal_comma: bool = False
 ) -> pd.Series:
     """Numbers, dates or categories from cells of text."""
-    codes, found = pd.factorize(column)
-    raw = [str(cell) for cell in found]
-    cells = [cell.strip() for cell in raw]
-    gaps = np.array([not cell or cell in marks for cell in cells] + [True])
-    filled = [cell for cell, gap in zip(cells, gaps, strict=False) if not gap]
+    label_codes, found_value = pd.factorize(column)
+    raw = [str(cell_content) for cell_content in found_value]
+    cells = [cell_content.strip() for cell_content in raw]
+    gaps = np.array([not cell_content or cell_content in marks for cell_content in cells] + [True])
+    filled = [cell_content for cell_content, gap in zip(cells, gaps, strict=False) if not gap]
     if not as_text and filled:
         numbers: NDArray[Any] | None = _numbers(filled, name, decimal_comma=decimal_comma)
-        values: NDArray[Any] | None = None
+        column_values: NDArray[Any] | None = None
         if numbers is not None:
-            values = np.full(gaps.size, np.nan)
+            column_values = np.full(gaps.size, np.nan)
         else:
             numbers = read_dates(filled, name)
             if numbers is not None:
-                values = np.full(gaps.size, np.datetime64("NaT"), dtype="datetime64[ns]")
-        if values is not None:
-            values[~gaps] = numbers
-            return pd.Series(values[codes], index=column.index)
-        _tell_of_odd_cells(cells, gaps, codes, name)
+                column_values = np.full(gaps.size, np.datetime64("NaT"), dtype="datetime64[ns]")
+        if column_values is not None:
+            column_values[~gaps] = numbers
+            return pd.Series(column_values[label_codes], index=column.index)
+        _tell_of_odd_cells(cells, gaps, label_codes, name)
     _tell_of_spaces(raw, gaps, name)
-    merged, names = pd.factorize(np.array(cells, dtype=object))
+    merged, column_names = pd.factorize(np.array(cells, dtype=object))
     renumbered = np.append(merged, -1)
     renumbered[gaps] = -1
-    return pd.Series(pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index)
+    return pd.Series(pd.Categorical.from_codes(renumbered[label_codes], pd.Index(column_names)), index=column.index)
 
 
 def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArray[np.float64] | None:
@@ -135,8 +135,10 @@ def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArra
     if max(map(len, filled)) > MAX_NUMBER_LENGTH or any(map(_CODE.match, filled)):
         return None
     if all(map(_NUMBER.match, filled)):
-        pointed = [cell for cell in filled if "." in cell] if decimal_comma else []
-        if pointed and all(_COMMA_DECIMALS.match(cell) and not cell.startswith("0") for cell in pointed):
+        pointed = [cell_content for cell_content in filled if "." in cell_content] if decimal_comma else []
+        if pointed and all(
+            _COMMA_DECIMALS.match(cell_content) and not cell_content.startswith("0") for cell_content in pointed
+        ):
             # where numbers have decimal commas a point may part thousands
             meant = pointed[0].replace(".", "")
             tell(
@@ -145,38 +147,38 @@ def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArra
             )
         return _finite(filled)
     if decimal_comma:
-        pointed = [cell.replace(",", ".") for cell in filled]
+        pointed = [cell_content.replace(",", ".") for cell_content in filled]
         if all(map(_NUMBER.match, pointed)):
             tell("numbers are read with decimal commas: 3,5 is 3.5")  # once for all columns
             return _finite(pointed)
-    bare = [(_UNIT.match(cell) or ["", cell])[1] for cell in filled]
+    bare = [(_UNIT.match(cell_content) or ["", cell_content])[1] for cell_content in filled]
     for comma in (True, False) if decimal_comma else (False, True):
         pattern = _COMMA_DECIMALS if comma else _POINT_DECIMALS
         if not all(map(pattern.match, bare)):
             continue
         thousands = _GAP + (r"|\." if comma else "|,")
-        plain = [re.sub(thousands, "", cell).replace(",", ".") for cell in bare]
-        example = max(filled, key=lambda cell: len(re.sub(r"[\d+-]", "", cell)))
-        read_as = plain[list(filled).index(example)]
-        tell(f"{name!r}: cells like {example!r} are numbers ({read_as})", doubt=comma != decimal_comma)
+        plain = [re.sub(thousands, "", cell_content).replace(",", ".") for cell_content in bare]
+        example_cell = max(filled, key=lambda cell: len(re.sub(r"[\d+-]", "", cell)))
+        read_as = plain[list(filled).index(example_cell)]
+        tell(f"{name!r}: cells like {example_cell!r} are numbers ({read_as})", doubt=comma != decimal_comma)
         return _finite(plain)
     return None
 
 
 def _finite(cells: Sequence[str]) -> NDArray[np.float64] | None:
-    numbers = np.array([float(cell) for cell in cells])
+    numbers = np.array([float(cell_content) for cell_content in cells])
     return numbers if np.isfinite(numbers).all() else None
 
 
 def _tell_of_odd_cells(cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDArray[Any], name: str) -> None:
     """A column of numbers with a few words in it: the words may mean "not known"."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(cells))
-    number = np.array([_looks_like_number(cell) for cell in cells])
+    cell_counts = np.bincount(codes[codes >= 0], minlength=len(cells))
+    number = np.array([_looks_like_number(cell_content) for cell_content in cells])
     filled = ~gaps[: len(cells)]
-    total, share = counts[filled].sum(), 0.0
+    total, share = cell_counts[filled].sum(), 0.0
     if total:
-        share = counts[filled & number].sum() / total
-    odd = [cells[place] for place in np.flatnonzero(filled & ~number).tolist()]
+        share = cell_counts[filled & number].sum() / total
+    odd = [cells[column_index] for column_index in np.flatnonzero(filled & ~number).tolist()]
     if MOSTLY_NUMBERS_SHARE <= share < 1 and len(odd) <= _MAX_ODD_CELLS:
         tell(
             f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
@@ -195,14 +197,14 @@ def _looks_like_number(cell: str) -> bool:
 
 def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:
     """Cells that are the same but for spaces around them are one value; that is worth a word."""
-    known = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
-    spaced = [cell for cell in known if cell != cell.strip() and cell.strip() in known]
+    known_names = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
+    spaced = [cell for cell in known_names if cell != cell.strip() and cell.strip() in known_names]
     if spaced:
         first = min(spaced)
         tell(f"{name!r}: {first!r} and {first.strip()!r} are taken for the same")
     lower: dict[str, str] = {}
-    for cell in sorted(cell.strip() for cell in known):
-        other = lower.setdefault(cell.casefold(), cell)
-        if other != cell:
-            tell(f"{name!r}: {other!r} and {cell!r} differ in capitals alone and stay two values")
+    for cell_content in sorted(cell.strip() for cell in known_names):
+        other = lower.setdefault(cell_content.casefold(), cell_content)
+        if other != cell_content:
+            tell(f"{name!r}: {other!r} and {cell_content!r} differ in capitals alone and stay two values")
             break

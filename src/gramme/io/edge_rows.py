@@ -42,19 +42,23 @@ def integer_table(
     signs = kinds.replace(b"e+", b"e").replace(b"e-", b"e") if decimal else b""
     if b" 00" in kinds or b" 01" in kinds or b"+" in signs or b"-" in signs:
         return None
-    types = {place: str if place == weight else np.int64 for place in range(count)}
+    types = {node_index: str if node_index == weight else np.int64 for node_index in range(count)}
     # any run of blanks takes twice as long, so a single one comes first
     for mark in [separators.decode()] if len(separators) == 1 else ["\t" if b"\t" in data else " ", r"\s+"]:
         try:
             table = pd.read_csv(io.BytesIO(data), sep=mark, header=None, dtype=types, na_filter=False)
-            found: Columns = [table[place].to_numpy() for place in range(count)]
+            found_value: Columns = [table[node_index].to_numpy() for node_index in range(count)]
             if decimal:
-                found[weight] = found[weight].astype(object).astype(np.float64)
+                found_value[weight] = found_value[weight].astype(object).astype(np.float64)
         except (ValueError, OverflowError):  # rows of different lengths, numbers without digits or too large
             continue
         if table.shape[1] == count:
             # where a weight is none, the caller finds the line and says what is wrong
-            return None if decimal and not ((found[weight] > 0) & (found[weight] < np.inf)).all() else found
+            return (
+                None
+                if decimal and not ((found_value[weight] > 0) & (found_value[weight] < np.inf)).all()
+                else found_value
+            )
     return None
 
 
@@ -67,24 +71,30 @@ def read_edge_rows(
     expected: str,
 ) -> EdgeRows:
     """The rows of a file without a header; ``order`` is that of :func:`fast_rows`."""
-    data = read_bytes(path)
-    rows = fast_rows(data, columns=columns, order=order)
-    if rows is not None:
-        return rows
+    file_bytes = read_bytes(path)
+    table_rows = fast_rows(file_bytes, columns=columns, order=order)
+    if table_rows is not None:
+        return table_rows
     collector = RowCollector(path)
-    layer, source, target, weight = order
-    width = 0
-    for line, text in numbered_lines(decode(data, path, encoding)):
-        parts = fields(text)
-        if len(parts) not in columns or (width and len(parts) != width):
-            wanted = f"{width} as in the lines before" if width else expected
-            problem = f"there are {len(parts)} fields, but {wanted} are needed: {text[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        width = len(parts)
-        stated = parts[weight] if 0 <= weight < width else None
-        collector.add("" if layer < 0 else parts[layer], parts[source], parts[target], stated, line)
-    found = collector.finish()
-    return found if layer >= 0 else replace(found, layers=[])
+    layer, source, target, edge_weight = order
+    column_count = 0
+    for line_number, file_text in numbered_lines(decode(file_bytes, path, encoding)):
+        line_fields = fields(file_text)
+        if len(line_fields) not in columns or (column_count and len(line_fields) != column_count):
+            wanted_fields = f"{column_count} as in the lines before" if column_count else expected
+            error_text = f"there are {len(line_fields)} fields, but {wanted_fields} are needed: {file_text[:80]!r}"
+            raise FileFormatError(error_text, file=path, line=line_number)
+        column_count = len(line_fields)
+        stated_values = line_fields[edge_weight] if 0 <= edge_weight < column_count else None
+        collector.add(
+            "" if layer < 0 else line_fields[layer],
+            line_fields[source],
+            line_fields[target],
+            stated_values,
+            line_number,
+        )
+    edge_rows = collector.finish()
+    return edge_rows if layer >= 0 else replace(edge_rows, layers=[])
 
 
 def fast_rows(
@@ -100,25 +110,27 @@ def fast_rows(
     ``order`` says in which column layer, source, target and weight stand, -1 for none.
     """
     body = data.removeprefix(codecs.BOM_UTF8)
-    table = integer_table(body, columns=columns, separators=separators, weight=order[3])
-    if table is None:
+    facts_table = integer_table(body, columns=columns, separators=separators, weight=order[3])
+    if facts_table is None:
         return None
 
     def line_of(row: int) -> int | None:
-        filled = (number for number, line in enumerate(body.split(b"\n"), first_line) if line.strip())
-        return next((number for position, number in enumerate(filled) if position == row), None)
+        filled = (
+            line_number for line_number, line_text in enumerate(body.split(b"\n"), first_line) if line_text.strip()
+        )
+        return next((line_number for position, line_number in enumerate(filled) if position == row), None)
 
     where_layer, where_source, where_target, where_weight = order
-    source, target = table[where_source], table[where_target]
+    source, target = facts_table[where_source], facts_table[where_target]
     ids, source, target = _numbered(source, target)
-    codes, layers = (
+    layer_codes, layer_names = (
         (np.zeros(source.size, dtype=np.int8), np.zeros(0, dtype=np.int64))
         if where_layer < 0
-        else _layer_codes(table[where_layer])
+        else _layer_codes(facts_table[where_layer])
     )
-    weight = table[where_weight] if 0 <= where_weight < len(table) else None
-    names, nodes = (list(map(str, numbers.tolist())) for numbers in (layers, ids))
-    return EdgeRows(names, nodes, codes, source, target, weight, line_of, whole=True)
+    edge_weight = facts_table[where_weight] if 0 <= where_weight < len(facts_table) else None
+    names, node_names = (list(map(str, numbers.tolist())) for numbers in (layer_names, ids))
+    return EdgeRows(names, node_names, layer_codes, source, target, edge_weight, line_of, whole=True)
 
 
 def _layer_codes(layer: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -129,8 +141,8 @@ def _layer_codes(layer: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int
         if np.unique(ids).size == ids.size:  # one layer after the other, as usual
             lengths = np.diff(np.concatenate([[0], changes, [layer.size]]))
             return np.repeat(np.arange(ids.size, dtype=np.int16), lengths), ids
-    codes, ids = pd.factorize(layer)
-    return (codes.astype(np.int16) if ids.size < 1 << 15 else codes), ids
+    layer_codes, ids = pd.factorize(layer)
+    return (layer_codes.astype(np.int16) if ids.size < 1 << 15 else layer_codes), ids
 
 
 def _numbered(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -145,12 +157,12 @@ def _numbered(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any],
         seen[target] = True
         ids = np.flatnonzero(seen)
         if ids.size < spread:
-            place = np.cumsum(seen) - 1
-            source, target = place[source], place[target]
+            node_index = np.cumsum(seen) - 1
+            source, target = node_index[source], node_index[target]
         return ids + smallest, source, target
-    codes, met = pd.factorize(np.concatenate([source, target]))
-    order = np.argsort(met)
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    codes = place[codes]
-    return met[order], codes[: source.size], codes[source.size :]
+    label_codes, met = pd.factorize(np.concatenate([source, target]))
+    node_order = np.argsort(met)
+    node_index = np.empty(node_order.size, dtype=np.int64)
+    node_index[node_order] = np.arange(node_order.size)
+    label_codes = node_index[label_codes]
+    return met[node_order], label_codes[: source.size], label_codes[source.size :]

@@ -58,38 +58,41 @@ class FileGuess:
 
 def guess_file(path: Path) -> FileGuess:
     """What a file seems to be, from its name, its header and its first rows."""
-    size = path.stat().st_size
+    byte_size = path.stat().st_size
     ending = path.suffix.lower()
     if ending in _LABEL_ENDINGS:
-        return FileGuess(path.name, size, "nodes", "by the end of its name: a list of labels")
+        return FileGuess(path.name, byte_size, "nodes", "by the end of its name: a list of labels")
     if ending not in ENDINGS:
-        return FileGuess(path.name, size, "edges", "by the end of its name")
+        return FileGuess(path.name, byte_size, "edges", "by the end of its name")
     try:
-        header = header_of(path)
+        header_cells = header_of(path)
     except (DataError, OSError) as error:
-        return FileGuess(path.name, size, "edges", f"its header cannot be read: {error}")
-    rows = _sample(path, len(header))
-    ends = edge_header(header)
-    if ends is not None:
-        roles = edge_roles(header)
-        columns = [ColumnGuess(name, roles[name], "by its name") for name in header]
-        _guess_layer(columns, rows)
-        why = f"it has columns {header[ends.source]!r} and {header[ends.target]!r}"
-        return FileGuess(path.name, size, "edges", why, columns, rows[:SAMPLE_ROWS])
-    if len(header) < 2 or _is_bare(header, rows):
+        return FileGuess(path.name, byte_size, "edges", f"its header cannot be read: {error}")
+    table_rows = _sample(path, len(header_cells))
+    edge_ends = edge_header(header_cells)
+    if edge_ends is not None:
+        roles = edge_roles(header_cells)
+        table_columns = [ColumnGuess(column_name, roles[column_name], "by its name") for column_name in header_cells]
+        _guess_layer(table_columns, table_rows)
+        why = f"it has columns {header_cells[edge_ends.source]!r} and {header_cells[edge_ends.target]!r}"
+        return FileGuess(path.name, byte_size, "edges", why, table_columns, table_rows[:SAMPLE_ROWS])
+    if len(header_cells) < 2 or _is_bare(header_cells, table_rows):
         why = "its first row looks like an edge or a number, not like names of columns"
-        return FileGuess(path.name, size, "edges", why, [], rows[:SAMPLE_ROWS])
-    if _joins_kinds(header, rows):
-        columns = [ColumnGuess(name, role, "in its order") for name, role in zip(header, KIND_ROLES, strict=True)]
+        return FileGuess(path.name, byte_size, "edges", why, [], table_rows[:SAMPLE_ROWS])
+    if _joins_kinds(header_cells, table_rows):
+        table_columns = [
+            ColumnGuess(column_name, column_role, "in its order")
+            for column_name, column_role in zip(header_cells, KIND_ROLES, strict=True)
+        ]
         why = "the names in its two columns repeat, and none is in both"
-        return FileGuess(path.name, size, "kinds", why, columns, rows[:SAMPLE_ROWS])
+        return FileGuess(path.name, byte_size, "kinds", why, table_columns, table_rows[:SAMPLE_ROWS])
     return FileGuess(
         path.name,
-        size,
+        byte_size,
         "nodes",
         "no two columns are called like the ends of a tie",
-        guess_columns(header, rows),
-        rows[:SAMPLE_ROWS],
+        guess_columns(header_cells, table_rows),
+        table_rows[:SAMPLE_ROWS],
     )
 
 
@@ -97,11 +100,11 @@ def _guess_layer(columns: Sequence[ColumnGuess], rows: Sequence[Sequence[str]]) 
     """Make the first spare column of words that name a few kinds of tie the layer, where no column is called so."""
     if any(one.role == "layer" for one in columns):
         return
-    for place, column in enumerate(columns):
-        values = {row[place].strip() for row in rows}
-        few = 2 <= len(values) <= min(MOST_LABELS, len(rows) // 5) and "" not in values
-        if column.role == "leave out" and few and not _are_numbers(list(values)):
-            column.role, column.why = "layer", f"its {len(values)} values may be kinds of tie"
+    for column_index, column in enumerate(columns):
+        column_values = {row_cells[column_index].strip() for row_cells in rows}
+        few = 2 <= len(column_values) <= min(MOST_LABELS, len(rows) // 5) and "" not in column_values
+        if column.role == "leave out" and few and not _are_numbers(list(column_values)):
+            column.role, column.why = "layer", f"its {len(column_values)} values may be kinds of tie"
             return
 
 
@@ -109,89 +112,101 @@ def _joins_kinds(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether rows join two kinds of thing: two columns of names, of which many repeat and none is in both."""
     if len(header) != 2 or len(rows) < SAMPLE_ROWS:
         return False
-    first, second = ({row[place].strip() for row in rows} for place in (0, 1))
-    names = not first & second and "" not in first | second
-    return names and len(rows) > min(len(first), len(second)) > MOST_LABELS // 2 and len(first) < len(rows)
+    first, second = ({row_cells[column_index].strip() for row_cells in rows} for column_index in (0, 1))
+    column_names = not first & second and "" not in first | second
+    return column_names and len(rows) > min(len(first), len(second)) > MOST_LABELS // 2 and len(first) < len(rows)
 
 
 def edge_roles(header: Sequence[str]) -> dict[str, str]:
     """What the columns of a file of ties are by their names; empty if no two are the ends of a tie."""
-    ends = edge_header(header)
-    if ends is None:
+    edge_ends = edge_header(header)
+    if edge_ends is None:
         return {}
-    named = {"source": ends.source, "target": ends.target, "layer": ends.layer, "weight": ends.weight}
-    places = {place: role for role, place in named.items() if place is not None}
-    return {name: places.get(place, "leave out") for place, name in enumerate(header)}
+    named = {
+        "source": edge_ends.source,
+        "target": edge_ends.target,
+        "layer": edge_ends.layer,
+        "weight": edge_ends.weight,
+    }
+    places = {column_index: column_role for column_role, column_index in named.items() if column_index is not None}
+    return {column_name: places.get(column_index, "leave out") for column_index, column_name in enumerate(header)}
 
 
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
     """Which column names the rows, which is the label, and what the others are."""
-    cells = [[row[place].strip() for row in rows] for place in range(len(header))]
-    words = [re.sub(r"[\s_.-]+", "", name.lower()) for name in header]
-    unique = [len(set(values)) == len(values) and all(values) and bool(values) for values in cells]
-    roles = [ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)]
-    names = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
+    cells = [[row_cells[place].strip() for row_cells in rows] for place in range(len(header))]
+    header_words = [re.sub(r"[\s_.-]+", "", column_name.lower()) for column_name in header]
+    unique = [
+        len(set(column_values)) == len(column_values) and all(column_values) and bool(column_values)
+        for column_values in cells
+    ]
+    roles = [
+        ColumnGuess(column_name, *_by_cells(column_values))
+        for column_name, column_values in zip(header, cells, strict=True)
+    ]
+    column_names = [place for place, word in enumerate(header_words) if word in _ID_NAMES and unique[place]]
     text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
-    for place in (*names[:1], *text[:1]):
-        roles[place].role, roles[place].why = "id", "each row has a value of its own"
+    for column_index in (*column_names[:1], *text[:1]):
+        roles[column_index].role, roles[column_index].why = "id", "each row has a value of its own"
         break
-    different = [len({value for value in values if value}) for values in cells]
-    few = [2 <= number <= MOST_LABELS for number in different]
-    named = [word in _LABEL_NAMES for word in words]
+    distinct_values = [len({cell_value for cell_value in column_values if cell_value}) for column_values in cells]
+    few = [2 <= number <= MOST_LABELS for number in distinct_values]
+    named = [word in _LABEL_NAMES for word in header_words]
     candidates = [place for place, one in enumerate(roles) if one.role != "id" and (few[place] or named[place])]
     called = [place for place in candidates if named[place]]
     gaps = [place for place in candidates if "" in cells[place] and not _are_numbers(cells[place])]
-    for place in (*called[:1], *gaps[:1]):
-        roles[place].role = "label"
-        roles[place].why = "by its name" if called else "it has a few values, and some are missing"
+    for column_index in (*called[:1], *gaps[:1]):
+        roles[column_index].role = "label"
+        roles[column_index].why = "by its name" if called else "it has a few values, and some are missing"
         break
     return roles
 
 
 def _by_cells(values: Sequence[str]) -> tuple[str, str]:
-    known = [value for value in values if value]
-    if not known:
+    known_names = [cell_value for cell_value in values if cell_value]
+    if not known_names:
         return "leave out", "it is empty"
-    different = len(set(known))
-    if different == 1:
+    distinct_values = len(set(known_names))
+    if distinct_values == 1:
         return "leave out", "it has one value"
-    if _are_numbers(known):
+    if _are_numbers(known_names):
         return "feature", "its values are numbers"
-    if len(known) >= 20 and different > 0.9 * len(known):
+    if len(known_names) >= 20 and distinct_values > 0.9 * len(known_names):
         return "leave out", "its text hardly ever repeats"
-    return "layer", f"it has {different} different values"
+    return "layer", f"it has {distinct_values} different values"
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
-    known = [value for value in values if value]
-    return bool(known) and all(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", v, re.I) for v in known)
+    known_names = [cell_value for cell_value in values if cell_value]
+    return bool(known_names) and all(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", v, re.I) for v in known_names)
 
 
 def _is_bare(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is data already: numbers, or two or three columns whose cells also stand below."""
-    if all(_are_numbers([name]) for name in header):
+    if all(_are_numbers([column_name]) for column_name in header):
         return True
-    below = {cell for row in rows for cell in row}
-    return len(header) <= 3 and all(name in below for name in header[:2])
+    below = {cell_content for row_cells in rows for cell_content in row_cells}
+    return len(header) <= 3 and all(column_name in below for column_name in header[:2])
 
 
 def _sample(path: Path, width: int) -> list[list[str]]:
     """The first rows of a table below its header, as text; none of Parquet and Excel files, whose cells have types."""
     if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
-        table = read_table(path).head(500)
+        facts_table = read_table(path).head(500)
         return [
-            ["" if cell is None or cell != cell else str(cell) for cell in row] for row in table.itertuples(index=False)
+            ["" if cell_content is None or cell_content != cell_content else str(cell_content) for cell_content in row]
+            for row in facts_table.itertuples(index=False)
         ]
     with path.open("rb") as file:
         raw = file.read(SAMPLE_BYTES)
-    text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
+    file_text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
     if len(raw) == SAMPLE_BYTES:
-        text = text[: text.rfind("\n") + 1]
+        file_text = file_text[: file_text.rfind("\n") + 1]
     best: list[list[str]] = []
     for separator in SEPARATORS:
         with suppress(csv.Error):
-            rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
-            best = max(best, [row for row in rows[1:] if len(row) == width], key=len)
+            table_rows = [row for row in csv.reader(io.StringIO(file_text), delimiter=separator) if row]
+            best = max(best, [row for row in table_rows[1:] if len(row) == width], key=len)
     return best
 
 
@@ -206,8 +221,8 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     if labels is not None:
         named = guess_file(labels)
         if named.role != "nodes":
-            header = [column.name for column in named.columns]
-            named.columns = guess_columns(header, named.rows) if header else []
+            header_cells = [column.name for column in named.columns]
+            named.columns = guess_columns(header_cells, named.rows) if header_cells else []
         named.role, named.why = "nodes", "it was named as the file of labels"
         if len(named.columns) == 2:
             (named.columns[0].role, named.columns[1].role) = ("id", "label")
@@ -223,12 +238,12 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
         if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
             label_column = second if first.role == "id" else first
             label_column.role, label_column.why = "label", "the only column besides the names"
-    described = next((one.name for one in tables[0].columns if one.role == "id"), None) if tables else None
+    edge_features = next((one.name for one in tables[0].columns if one.role == "id"), None) if tables else None
     for kinds in guesses:
-        if kinds.role == "kinds" and described in [column.name for column in kinds.columns]:
+        if kinds.role == "kinds" and edge_features in [column.name for column in kinds.columns]:
             for column in kinds.columns:
-                column.role = KIND_ROLES[column.name != described]
-                column.why = "the table of nodes describes them" if column.name == described else column.why
+                column.role = KIND_ROLES[column.name != edge_features]
+                column.why = "the table of nodes describes them" if column.name == edge_features else column.why
     if all(one.role not in ("edges", "kinds") for one in guesses):  # alone, a table has no features, but groups
         for column in tables[0].columns if tables else ():
             if column.role == "feature":

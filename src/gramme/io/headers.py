@@ -61,97 +61,108 @@ class EdgeHeader:
 @lru_cache(maxsize=4096)
 def plain_word(name: str) -> str:
     """A name of a column in small letters without spaces, accents, and Neo4j's colon and type."""
-    text = unicodedata.normalize("NFKD", name.strip().strip('"')[:_MAX_NAME_LENGTH].lower())
-    text = "".join(letter for letter in text if not unicodedata.combining(letter))
-    text = text.translate(_LETTERS)
-    text = re.sub(r"\(.*\)\Z", "", text)
-    if ":" in text:
-        text = text.rpartition(":")[2]
-    return re.sub(r"[\s_.-]+", "", text)
+    plain_text = unicodedata.normalize("NFKD", name.strip().strip('"')[:_MAX_NAME_LENGTH].lower())
+    plain_text = "".join(letter for letter in plain_text if not unicodedata.combining(letter))
+    plain_text = plain_text.translate(_LETTERS)
+    plain_text = re.sub(r"\(.*\)\Z", "", plain_text)
+    if ":" in plain_text:
+        plain_text = plain_text.rpartition(":")[2]
+    return re.sub(r"[\s_.-]+", "", plain_text)
 
 
 def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
     """The role that two columns could both have, and their names; None if each role has one column at most."""
-    words = [plain_word(name) for name in names]
-    ends = [word for pair in _ENDS if set(pair) <= set(words) for word in pair][:2]
-    for role, known in (("end", ends), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
-        for word in known:
-            alike = [name for name, met in zip(names, words, strict=True) if met == word]
+    header_words = [plain_word(column_name) for column_name in names]
+    edge_ends = [word for pair in _ENDS if set(pair) <= set(header_words) for word in pair][:2]
+    for column_role, known_names in (("end", edge_ends), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
+        for word in known_names:
+            alike = [column_name for column_name, met in zip(names, header_words, strict=True) if met == word]
             if len(alike) > 1:
-                return role, alike[0], alike[1]
+                return column_role, alike[0], alike[1]
     return None
 
 
 def edge_header(names: Sequence[str], ends: tuple[int, int] | None = None) -> EdgeHeader | None:
     """Which column is what in a list of edges; None if no two columns are the ends of one, and none are given."""
-    words = [plain_word(name) for name in names]
+    header_words = [plain_word(column_name) for column_name in names]
     if ends is None:
-        called = next(((a, b) for a, b in _ENDS if words.count(a) == 1 and words.count(b) == 1), None)
+        called = next(((a, b) for a, b in _ENDS if header_words.count(a) == 1 and header_words.count(b) == 1), None)
         if called is None:
             return None
-        ends = (words.index(called[0]), words.index(called[1]))
-    found = EdgeHeader(*ends)
-    taken = {found.source, found.target}
-    for role, known in (("layer", _LAYER), ("weight", _WEIGHT)):
-        place = next((words.index(word) for word in known if words.count(word) == 1), None)
-        if place is not None and place not in taken:
-            setattr(found, role, place)
-            taken.add(place)
-    if words.count("type") == 1 and words.index("type") not in taken - {found.layer}:
-        found.direction = words.index("type")
-        taken.add(found.direction)
-    pair = next(((a, b) for a, b in _BETWEEN if a in words and b in words), None)
+        ends = (header_words.index(called[0]), header_words.index(called[1]))
+    edge_columns = EdgeHeader(*ends)
+    taken = {edge_columns.source, edge_columns.target}
+    for column_role, known_names in (("layer", _LAYER), ("weight", _WEIGHT)):
+        column_index = next((header_words.index(word) for word in known_names if header_words.count(word) == 1), None)
+        if column_index is not None and column_index not in taken:
+            setattr(edge_columns, column_role, column_index)
+            taken.add(column_index)
+    if header_words.count("type") == 1 and header_words.index("type") not in taken - {edge_columns.layer}:
+        edge_columns.direction = header_words.index("type")
+        taken.add(edge_columns.direction)
+    pair = next(((a, b) for a, b in _BETWEEN if a in header_words and b in header_words), None)
     if pair is not None:
-        found.between = (words.index(pair[0]), words.index(pair[1]))
-        taken.update(found.between)
-    found.others = [place for place in range(len(words)) if place not in taken]
+        edge_columns.between = (header_words.index(pair[0]), header_words.index(pair[1]))
+        taken.update(edge_columns.between)
+    edge_columns.others = [place for place in range(len(header_words)) if place not in taken]
     own = {"source", "target", "layer", "weight", "source_layer", "target_layer"}
-    found.usual = {names[place].strip().lower() for place in taken} <= own
-    return found
+    edge_columns.usual = {names[place].strip().lower() for place in taken} <= own
+    return edge_columns
 
 
 def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeHeader | None:
     """Which column is what: as the user says, else by their names; None if no two columns are the ends of an edge."""
     named = options.named_columns
-    columns = [name.strip() for name in names]
+    table_columns = [column_name.strip() for column_name in names]
     places: dict[str, int] = {}
     for part, (option, column) in named.items():
-        if columns.count(column) != 1:
+        if table_columns.count(column) != 1:
             hint = (
-                f"it has {columns.count(column)} of that name" if column in columns else (did_you_mean(column, columns))
+                f"it has {table_columns.count(column)} of that name"
+                if column in table_columns
+                else (did_you_mean(column, table_columns))
             )
             shown = setting(option, column, option="layer_column" if option == "layer" else option)
             raise DataError(f"{path}: there is no column {column!r} for {shown}; {hint}")
-        places[part] = columns.index(column)
+        places[part] = table_columns.index(column)
     both_named = {"source", "target"} <= places.keys()
-    found = edge_header(names, (places["source"], places["target"]) if both_named else None)
+    edge_columns = edge_header(names, (places["source"], places["target"]) if both_named else None)
     if not named:
-        repeated = None if found is None else repeated_role(names)
+        repeated = None if edge_columns is None else repeated_role(names)
         if repeated is not None:
-            role, first, second = repeated
+            column_role, first, second = repeated
             raise FileFormatError(
-                f"the columns {first.strip()!r} and {second.strip()!r} could both be the {role} of an edge; rename one",
+                f"the columns {first.strip()!r} and {second.strip()!r} could both be the {column_role} of an edge; "
+                "rename one",
                 file=path,
             )
-        return found
-    if found is None:
-        wanted = f"{setting('source')} and {setting('target_column')}"
-        raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted}")
+        return edge_columns
+    if edge_columns is None:
+        wanted_fields = f"{setting('source')} and {setting('target_column')}"
+        raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted_fields}")
     for part in ("source", "target", "weight", "layer"):
         if part in places:
-            setattr(found, part, places[part])
-        elif getattr(found, part) in places.values():
+            setattr(edge_columns, part, places[part])
+        elif getattr(edge_columns, part) in places.values():
             if part in ("source", "target"):
                 raise DataError(
-                    f"{path}: the column {columns[getattr(found, part)]!r} would be the {part} too; name that as well"
+                    f"{path}: the column {table_columns[getattr(edge_columns, part)]!r} would be the {part} too; "
+                    "name that as well"
                 )
-            setattr(found, part, None)
-    if found.direction in places.values():
-        found.direction = None
-    found.between = found.between if "layer" not in places else None
-    used = {found.source, found.target, found.weight, found.layer, found.direction, *(found.between or ())}
-    if found.source == found.target:
-        raise DataError(f"{path}: the column {columns[found.source]!r} cannot be both ends of an edge")
-    found.others = [place for place in range(len(columns)) if place not in used]
-    found.usual = False
-    return found
+            setattr(edge_columns, part, None)
+    if edge_columns.direction in places.values():
+        edge_columns.direction = None
+    edge_columns.between = edge_columns.between if "layer" not in places else None
+    used = {
+        edge_columns.source,
+        edge_columns.target,
+        edge_columns.weight,
+        edge_columns.layer,
+        edge_columns.direction,
+        *(edge_columns.between or ()),
+    }
+    if edge_columns.source == edge_columns.target:
+        raise DataError(f"{path}: the column {table_columns[edge_columns.source]!r} cannot be both ends of an edge")
+    edge_columns.others = [column_index for column_index in range(len(table_columns)) if column_index not in used]
+    edge_columns.usual = False
+    return edge_columns

@@ -38,35 +38,35 @@ class TextGraph:
 
     def edges(self) -> Iterator[tuple[str, EdgeLayer]]:
         """The edge layers."""
-        for name, layer in self.layers.items():
+        for layer_name, layer in self.layers.items():
             if isinstance(layer, EdgeLayer):
-                yield name, layer
+                yield layer_name, layer
 
     def couplings(self) -> Iterator[tuple[str, str, Coupling]]:
         """The couplings with the names of their layers."""
-        for (first, second), coupling in self.graph.couplings.items():
-            yield first, second, coupling
+        for (first_layer, second_layer), coupling in self.graph.couplings.items():
+            yield first_layer, second_layer, coupling
 
     def parts(self) -> Iterator[tuple[str, str, EdgeLayer | Coupling]]:
         """The edge layers and the couplings with the layers of both ends."""
-        yield from ((name, name, layer) for name, layer in self.edges())
+        yield from ((layer_name, layer_name, layer) for layer_name, layer in self.edges())
         yield from self.couplings()
 
     def named_edges(self, part: EdgeLayer | Coupling) -> Iterator[tuple[str, str, float | None]]:
         """The names of both ends of each edge, and its weight or None."""
-        for source, target, weight in edges_of(part):
-            yield self.nodes[source], self.nodes[target], weight
+        for source, target, edge_weight in edges_of(part):
+            yield self.nodes[source], self.nodes[target], edge_weight
 
     def node_facts(self) -> Iterator[tuple[str, dict[str, str | float]]]:
         """Each node with its label, if it has one, and its features, as attributes by name."""
-        features = self.features()
-        for place, name in enumerate(self.nodes):
+        feature_matrix = self.features()
+        for node_number, layer_name in enumerate(self.nodes):
             facts: dict[str, str | float] = {}
-            if self.labels is not None and self.labels[place]:
-                facts["label"] = self.labels[place]
-            for number, value in enumerate(features[place] if features else (), start=1):
+            if self.labels is not None and self.labels[node_number]:
+                facts["label"] = self.labels[node_number]
+            for number, value in enumerate(feature_matrix[node_number] if feature_matrix else (), start=1):
                 facts[f"feature_{number}"] = float(value)
-            yield name, facts
+            yield layer_name, facts
 
     @property
     def coupled(self) -> bool:
@@ -88,8 +88,8 @@ class TextGraph:
 
 def edges_of(part: EdgeLayer | Coupling) -> Iterator[tuple[int, int, float | None]]:
     """The positions of both ends of each edge, and its weight or None."""
-    weights = repeat(None) if part.weight is None else part.weight.tolist()
-    return zip(part.source.tolist(), part.target.tolist(), weights, strict=False)
+    edge_weights = repeat(None) if part.weight is None else part.weight.tolist()
+    return zip(part.source.tolist(), part.target.tolist(), edge_weights, strict=False)
 
 
 def as_text(
@@ -107,18 +107,20 @@ def as_text(
 ) -> TextGraph:
     """The graph as text for a format that can hold what the flags say; warns of what it cannot."""
     if groups:
-        layers: dict[str, Any] = dict(graph.layers)
+        graph_layers: dict[str, Any] = dict(graph.layers)
     else:
-        layers = {name: _edges_of(name, layer, format_name) for name, layer in graph.layers.items()}
-        lost = [name for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)]
+        graph_layers = {
+            layer_name: _edges_of(layer_name, layer, format_name) for layer_name, layer in graph.layers.items()
+        }
+        lost = [layer_name for layer_name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)]
         if lost:
             named = ", ".join(map(repr, lost[:3])) + (", ..." if len(lost) > 3 else "")
             lossy(format_name, f"the groups of membership layers ({named}); their edges are written instead")
     coupled = couplings and any(each.num_edges for each in graph.couplings.values())
     if not presence:
-        if coupled and not _holds_named_nodes(graph, layers):
+        if coupled and not _holds_named_nodes(graph, graph_layers):
             lossy(format_name, "which nodes a layer holds beyond those its edges name")
-        if not coupled and not all(layer.holds_all_nodes for layer in layers.values()):
+        if not coupled and not all(layer.holds_all_nodes for layer in graph_layers.values()):
             lossy(format_name, "which nodes are absent from a layer; every layer will hold all nodes")
     if any(bool((each.source == each.target).any()) for each in graph.couplings.values() if couplings):
         lossy(format_name, "edges between the copies of a node, which are read as implied")
@@ -131,9 +133,9 @@ def as_text(
         lossy(format_name, "the features of single layers; the format 'npz' does")
     if any(layer.features is not None for layer in graph.layers.values()):
         lossy(format_name, "the features of edges; the format 'npz' does")
-    if not weights and any(layer.weighted for layer in layers.values()):
+    if not weights and any(layer.weighted for layer in graph_layers.values()):
         lossy(format_name, "weights")
-    every = [*layers.values(), *(graph.couplings.values() if couplings else ())]
+    every = [*graph_layers.values(), *(graph.couplings.values() if couplings else ())]
     if not directions and any(each.directed for each in every):
         lossy(format_name, f"the direction of edges; read it with {setting('directed', True)}")
     text_labels = None
@@ -144,19 +146,19 @@ def as_text(
             lossy(format_name, "labels")
     if graph.features is not None and (not features or 0 in graph.features.shape):
         lossy(format_name, "features" if not features else "features without rows or columns")
-    nodes = text_names(graph.nodes, format_name, "node")
-    return TextGraph(graph, nodes, text_labels, layers)
+    node_names = text_names(graph.nodes, format_name, "node")
+    return TextGraph(graph, node_names, text_labels, graph_layers)
 
 
 def _holds_named_nodes(graph: MultilayerGraph, layers: dict[str, EdgeLayer | MembershipLayer]) -> bool:
     """Whether every layer holds just the nodes that its edges and couplings name."""
-    for name, layer in layers.items():
+    for layer_name, layer in layers.items():
         named = np.zeros(graph.num_nodes, dtype=bool)
         edges = layer.to_edges()
         named[edges.source] = named[edges.target] = True
-        for (first, second), coupling in graph.couplings.items():
-            named[coupling.source] |= name == first
-            named[coupling.target] |= name == second
+        for (first_layer, second_layer), coupling in graph.couplings.items():
+            named[coupling.source] |= layer_name == first_layer
+            named[coupling.target] |= layer_name == second_layer
         if not bool((named == layer.present).all()):
             return False
     return True
@@ -176,9 +178,9 @@ def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:
 
 def text_names(names: Iterable[object], format_name: str, what: str) -> list[str]:
     """Names as text: distinct and not empty, with a warning where some are not text by themselves."""
-    listed = list(names)
-    texts = [name if isinstance(name, str) else str(name) for name in listed]
-    other = next((name for name in listed if not isinstance(name, str)), None)
+    listed_names = list(names)
+    texts = [layer_name if isinstance(layer_name, str) else str(layer_name) for layer_name in listed_names]
+    other = next((layer_name for layer_name in listed_names if not isinstance(layer_name, str)), None)
     if other is not None:
         kind = type(other).__name__
         lossy(format_name, f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}")
@@ -190,17 +192,21 @@ def text_names(names: Iterable[object], format_name: str, what: str) -> list[str
 
 
 def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
-    listed = list(labels)
-    other = next((label for label in listed if label is not None and not isinstance(label, str)), None)
+    listed_names = list(labels)
+    other = next(
+        (node_label for node_label in listed_names if node_label is not None and not isinstance(node_label, str)), None
+    )
     if other is not None:
         kind = type(other).__name__
         lossy(format_name, f"labels that are not text: {other!r} ({kind}) becomes {str(other)!r}")
-    texts = ["" if label is None else str(label) for label in listed]
-    if any(not text and label is not None for text, label in zip(texts, listed, strict=True)):
+    texts = ["" if node_label is None else str(node_label) for node_label in listed_names]
+    if any(not text and node_label is not None for text, node_label in zip(texts, listed_names, strict=True)):
         lossy(format_name, "the empty label ''; it becomes unknown")
     mark = next((text for text in texts if text and is_unknown(text, unknown_marks())), None)
     if mark is not None:
         lossy(format_name, f"the label {mark!r}: it is read as unknown (keep_na=True keeps NA)")
-    if len({text for text in texts if text}) != len({label for label in listed if label not in (None, "")}):
+    if len({text for text in texts if text}) != len(
+        {node_label for node_label in listed_names if node_label not in (None, "")}
+    ):
         raise DataError("two labels are the same when written as text; the format 'npz' tells them apart")
     return texts

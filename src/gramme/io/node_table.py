@@ -66,55 +66,57 @@ class AttributeTable:
         """The cells of a column, or an error that suggests the nearest name."""
         if name not in self.header:
             raise DataError(f"{self.path} has no column {name!r}; {did_you_mean(name, self.header)}")
-        place = self.header.index(name)
-        return [row[place] for row in self.rows]
+        column_index = self.header.index(name)
+        return [row_cells[column_index] for row_cells in self.rows]
 
     def names(self, column: str | None = None) -> list[str]:
         """The cells of the first (or another) column, which must be filled and distinct."""
         column = self.header[0] if column is None else column
-        names = self.column(column)
+        column_names = self.column(column)
         first_line: dict[str, int] = {}
-        for name, line in zip(names, self.lines, strict=True):
-            problem = "" if name else f"the {column or 'name'} is missing"
-            if name in first_line:
-                problem = f"{name!r} is here for the second time, after line {first_line[name]}"
-            if problem and len(self.header) > 1:
+        for column_name, line_number in zip(column_names, self.lines, strict=True):
+            error_text = "" if column_name else f"the {column or 'name'} is missing"
+            if column_name in first_line:
+                error_text = f"{column_name!r} is here for the second time, after line {first_line[column_name]}"
+            if error_text and len(self.header) > 1:
                 shown = f"the column {column!r}" if column else "the first column"
-                problem += f"; {shown} is taken for the names, {setting('id')} chooses another"
-            if problem:
-                raise FileFormatError(problem, file=self.path, line=line)
-            first_line[name] = line
-        return names
+                error_text += f"; {shown} is taken for the names, {setting('id')} chooses another"
+            if error_text:
+                raise FileFormatError(error_text, file=self.path, line=line_number)
+            first_line[column_name] = line_number
+        return column_names
 
     def labels(self, nodes: Sequence[str], column: str | None) -> dict[str, str] | None:
         """The label of each node, empty cells left out; None without a column of labels."""
         if column is None and not self.has(LABEL_COLUMN):
             return None
-        found = self.column(column or LABEL_COLUMN)
-        return {node: label for node, label in zip(nodes, found, strict=True) if label}
+        column_cells = self.column(column or LABEL_COLUMN)
+        return {node: node_label for node, node_label in zip(nodes, column_cells, strict=True) if node_label}
 
 
 def read_attributes(path: Path, encoding: str, separator: str | None = None) -> AttributeTable:
     """A table with a header, by comma, tab or white space (with quotes), Parquet, or Excel's first sheet."""
     if path.suffix.lower() in PARQUET:
-        table = read_arrow(path)
-        if not table.column_names:
+        arrow_table = read_arrow(path)
+        if not arrow_table.column_names:
             raise FileFormatError("the table has no columns", file=path)
-        columns = [column_texts(table, name, path, empty=True) for name in table.column_names]
-        rows = [list(row) for row in zip(*columns, strict=True)]
-        return AttributeTable(path, table.column_names, rows, list(range(1, len(rows) + 1)))
+        table_columns = [
+            column_texts(arrow_table, column_name, path, empty=True) for column_name in arrow_table.column_names
+        ]
+        table_rows = [list(row_cells) for row_cells in zip(*table_columns, strict=True)]
+        return AttributeTable(path, arrow_table.column_names, table_rows, list(range(1, len(table_rows) + 1)))
     if path.suffix.lower() == ".xlsx":
-        rows = next(iter(read_sheets(path).values()))
-        return tabled(enumerate(rows, start=1), path)
-    text = decode(read_bytes(path), path, encoding)
-    return parse_attributes(text, path, separator or separator_of(path, text))
+        table_rows = next(iter(read_sheets(path).values()))
+        return tabled(enumerate(table_rows, start=1), path)
+    file_text = decode(read_bytes(path), path, encoding)
+    return parse_attributes(file_text, path, separator or separator_of(path, file_text))
 
 
 def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
     """A table with a header from its text; every row has as many cells as the header."""
     lines: Iterator[tuple[int, list[str]]]
     if separator == " ":
-        lines = ((line, quoted_fields(row)) for line, row in numbered_lines(text))
+        lines = ((line_number, quoted_fields(row_cells)) for line_number, row_cells in numbered_lines(text))
     else:
         lines = cells(text, separator, path)
     return tabled(lines, path, decimal_comma=separator == ";")
@@ -122,28 +124,28 @@ def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
 
 def tabled(lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False) -> AttributeTable:
     """A table from its rows, the header first."""
-    table: AttributeTable | None = None
-    for line, row in lines:
-        if table is None:
-            row = [cell.strip() for cell in row]
-            if len(set(row)) != len(row):
-                raise FileFormatError("a column is named twice in the header", file=path, line=line)
-            table = AttributeTable(path, row, decimal_comma=decimal_comma)
+    facts_table: AttributeTable | None = None
+    for line_number, row_cells in lines:
+        if facts_table is None:
+            row_cells = [cell_content.strip() for cell_content in row_cells]
+            if len(set(row_cells)) != len(row_cells):
+                raise FileFormatError("a column is named twice in the header", file=path, line=line_number)
+            facts_table = AttributeTable(path, row_cells, decimal_comma=decimal_comma)
             continue
-        if not table.rows and len(row) == len(table.header) + 1 and "" not in table.header:
-            table.header.insert(0, "")  # R's write.table gives the names of rows no name
-        if len(row) != len(table.header):
+        if not facts_table.rows and len(row_cells) == len(facts_table.header) + 1 and "" not in facts_table.header:
+            facts_table.header.insert(0, "")  # R's write.table gives the names of rows no name
+        if len(row_cells) != len(facts_table.header):
             raise FileFormatError(
-                f"there are {len(row)} cells, but the header names {len(table.header)} columns: "
-                f"{', '.join(table.header)[:100]}",
+                f"there are {len(row_cells)} cells, but the header names {len(facts_table.header)} columns: "
+                f"{', '.join(facts_table.header)[:100]}",
                 file=path,
-                line=line,
+                line=line_number,
             )
-        table.rows.append(row)
-        table.lines.append(line)
-    if table is None:
+        facts_table.rows.append(row_cells)
+        facts_table.lines.append(line_number)
+    if facts_table is None:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    return table
+    return facts_table
 
 
 def node_column(table: AttributeTable, known: Collection[str], taken: Collection[str | None] = ()) -> str | None:
@@ -153,16 +155,16 @@ def node_column(table: AttributeTable, known: Collection[str], taken: Collection
     a column called like names of nodes wins, ``node`` before all; None where no column has nodes in most rows.
     """
     ranks: dict[str, tuple[int, ...]] = {}
-    for place, name in enumerate(table.header):
-        values = [row[place] for row in table.rows]
-        nodes_met = sum(value in known for value in values)
-        word = plain_word(name)
-        distinct = len(set(values)) == len(values)
-        if name in taken or is_feature_name(name) or 2 * nodes_met <= len(values):
+    for column_index, column_name in enumerate(table.header):
+        column_values = [row_cells[column_index] for row_cells in table.rows]
+        nodes_met = sum(cell_value in known for cell_value in column_values)
+        word = plain_word(column_name)
+        distinct = len(set(column_values)) == len(column_values)
+        if column_name in taken or is_feature_name(column_name) or 2 * nodes_met <= len(column_values):
             continue
         if distinct or word in NODE_WORDS:
             called = 3 if word in ("node", "nodeid") else 2 if word in NODE_WORDS else bool(word)
-            ranks[name] = (distinct, not _are_row_numbers(name, values), nodes_met, called)
+            ranks[column_name] = (distinct, not _are_row_numbers(column_name, column_values), nodes_met, called)
     best = [name for name, rank in ranks.items() if rank == max(ranks.values())]
     if len(best) > 1:
         raise FileFormatError(
@@ -182,20 +184,20 @@ def name_column(table: AttributeTable, known: Collection[str], options: ReadOpti
     """The column that names the nodes (:func:`node_column`, else the first), which is said unless it is ``node``."""
     if options.id is not None:
         return options.id
-    found = node_column(table, known, (options.label or LABEL_COLUMN,))
-    chosen = table.header[0] if found is None else found
-    if chosen == "node" or not table.rows:
-        return chosen
-    if _are_row_numbers(chosen, table.column(chosen)):
+    name_column_found = node_column(table, known, (options.label or LABEL_COLUMN,))
+    chosen_column = table.header[0] if name_column_found is None else name_column_found
+    if chosen_column == "node" or not table.rows:
+        return chosen_column
+    if _are_row_numbers(chosen_column, table.column(chosen_column)):
         tell(
             f"{table.path.name}: the row numbers are taken as names of the nodes, since no other column names them; "
             f"say {setting('id')} if one does",
             doubt=True,
         )
     else:
-        shown = f"the column {chosen!r}" if chosen else "the first column, which has no name,"
+        shown = f"the column {chosen_column!r}" if chosen_column else "the first column, which has no name,"
         tell(f"{table.path.name}: {shown} names the nodes")
-    return chosen
+    return chosen_column
 
 
 MAX_FEATURE_CATEGORIES = 50
@@ -221,70 +223,87 @@ def node_columns(
     ``train_mask`` with truth values in them are masks. Where the user names columns,
     no others are used.
     """
-    chosen = _chosen(table, set(taken), options)
-    made = NodeColumns()
-    for name in table.header:
-        cells_of_mask = [cell.strip().lower() for cell in table.column(name)] if _MASK.search(name) else ["no mask"]
-        if name not in taken and chosen.get(name) is None and set(cells_of_mask) <= TRUTH.keys():
-            mask = _MASK.sub("", name)
-            made.masks[mask] = [node for node, cell in zip(nodes, cells_of_mask, strict=True) if TRUTH[cell]]
-            tell(f"{table.path.name}: {name!r} is the mask {mask!r}, of {len(made.masks[mask]):,} nodes")
-            made.mask_columns.add(name)
-            chosen.pop(name, None)
-    matrix: list[NDArray[np.float64]] = []
-    for name, role in chosen.items():
-        if role != "layer" and is_feature_name(name):
-            matrix.append(_plain_numbers(table, name))
+    chosen_column = _chosen(table, set(taken), options)
+    column_facts = NodeColumns()
+    for column_name in table.header:
+        cells_of_mask = (
+            [cell_content.strip().lower() for cell_content in table.column(column_name)]
+            if _MASK.search(column_name)
+            else ["no mask"]
+        )
+        if column_name not in taken and chosen_column.get(column_name) is None and set(cells_of_mask) <= TRUTH.keys():
+            mask = _MASK.sub("", column_name)
+            column_facts.masks[mask] = [
+                node for node, cell_content in zip(nodes, cells_of_mask, strict=True) if TRUTH[cell_content]
+            ]
+            tell(f"{table.path.name}: {column_name!r} is the mask {mask!r}, of {len(column_facts.masks[mask]):,} nodes")
+            column_facts.mask_columns.add(column_name)
+            chosen_column.pop(column_name, None)
+    feature_matrix: list[NDArray[np.float64]] = []
+    for column_name, column_role in chosen_column.items():
+        if column_role != "layer" and is_feature_name(column_name):
+            feature_matrix.append(_plain_numbers(table, column_name))
             continue
         series = typed_column(
-            pd.Series(table.column(name), dtype=object), name, options.marks, decimal_comma=table.decimal_comma
+            pd.Series(table.column(column_name), dtype=object),
+            column_name,
+            options.marks,
+            decimal_comma=table.decimal_comma,
         )
-        useless = says_nothing(series.rename(name))
-        if useless is not None and role is None:
-            tell(f"{table.path.name}: {name!r} is not used, {useless}")
+        useless = says_nothing(series.rename(column_name))
+        if useless is not None and column_role is None:
+            tell(f"{table.path.name}: {column_name!r} is not used, {useless}")
             continue
-        number = pd.api.types.is_numeric_dtype(series.dtype)
-        if role == "feature" or (role is None and number):
-            matrix.append(_as_features(table, name, series))
+        number_value = pd.api.types.is_numeric_dtype(series.dtype)
+        if column_role == "feature" or (column_role is None and number_value):
+            feature_matrix.append(_as_features(table, column_name, series))
         else:
-            made.groups[name] = _as_groups(table, name, series, nodes)
-    if matrix:
-        made.features = np.hstack(matrix)
-    return made
+            column_facts.groups[column_name] = _as_groups(table, column_name, series, nodes)
+    if feature_matrix:
+        column_facts.features = np.hstack(feature_matrix)
+    return column_facts
 
 
 def take_columns(parsed: Parsed, table: AttributeTable, taken: Collection[str], options: ReadOptions) -> NodeColumns:
     """Add what the columns of a table of all nodes say."""
-    made = node_columns(table, parsed.nodes or (), taken, options)
-    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
-    return made
+    column_facts = node_columns(table, parsed.nodes or (), taken, options)
+    parsed.features, parsed.node_groups, parsed.masks = column_facts.features, column_facts.groups, column_facts.masks
+    return column_facts
 
 
 def _plain_numbers(table: AttributeTable, name: str) -> NDArray[np.float64]:
-    column = np.empty((len(table.rows), 1))
-    for row, (text, line) in enumerate(zip(table.column(name), table.lines, strict=True)):
+    column_cells = np.empty((len(table.rows), 1))
+    for row_index, (text, line_number) in enumerate(zip(table.column(name), table.lines, strict=True)):
         try:
-            column[row] = parse_number(text.strip())
+            column_cells[row_index] = parse_number(text.strip())
         except ValueError as error:
-            problem = f"the feature {name!r}: {error} ({setting('features')} chooses the columns)"
-            raise FileFormatError(problem, file=table.path, line=line or None) from None
-    return column
+            error_text = f"the feature {name!r}: {error} ({setting('features')} chooses the columns)"
+            raise FileFormatError(error_text, file=table.path, line=line_number or None) from None
+    return column_cells
 
 
 def _chosen(table: AttributeTable, taken: Collection[str], options: ReadOptions) -> dict[str, str | None]:
     """The columns to use and what the user wants them to be, None if that is left to their values."""
     asked: dict[str, str | None] = {}
-    for names, role in ((options.columns, None), (options.features, "feature"), (options.layers_from, "layer")):
-        for name in [names] if isinstance(names, str) else names or ():
-            if name not in table.header:
-                raise DataError(f"{table.path} has no column {name!r}; {did_you_mean(name, table.header)}")
-            if name in taken and role is not None:
-                raise DataError(f"the column {name!r} is the label or the name of the nodes, so it can be no {role}")
-            if name in taken:
+    for column_names, column_role in (
+        (options.columns, None),
+        (options.features, "feature"),
+        (options.layers_from, "layer"),
+    ):
+        for column_name in [column_names] if isinstance(column_names, str) else column_names or ():
+            if column_name not in table.header:
+                raise DataError(
+                    f"{table.path} has no column {column_name!r}; {did_you_mean(column_name, table.header)}"
+                )
+            if column_name in taken and column_role is not None:
+                raise DataError(
+                    f"the column {column_name!r} is the label or the name of the nodes, so it can be no {column_role}"
+                )
+            if column_name in taken:
                 continue
-            if asked.get(name) is not None and role is not None:
-                raise DataError(f"the column {name!r} cannot be both a feature and a layer")
-            asked[name] = role
+            if asked.get(column_name) is not None and column_role is not None:
+                raise DataError(f"the column {column_name!r} cannot be both a feature and a layer")
+            asked[column_name] = column_role
     if asked or any(one is not None for one in (options.columns, options.features, options.layers_from)):
         return asked
     reasons = {"why", "stands_for"}  # what gramme ask says of those it chose is no attribute of theirs
@@ -297,22 +316,22 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
         years = 1970 + series.astype("datetime64[ns]").astype("int64") / (365.2425 * 86_400e9)
         series = years.where(series.notna())
     if pd.api.types.is_numeric_dtype(series.dtype):
-        missing = series.isna()
-        if missing.all():
+        is_missing = series.isna()
+        if is_missing.all():
             raise table.error(f"the feature {name!r} has no value")
         filled = series.fillna(series.median()).to_numpy(dtype=np.float64)
-        gaps = f"; {int(missing.sum())} unknown, filled with the median" if missing.any() else ""
+        gaps = f"; {int(is_missing.sum())} unknown, filled with the median" if is_missing.any() else ""
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
         return filled[:, None]
-    found = series.cat.remove_unused_categories().cat.categories
-    if len(found) > MAX_FEATURE_CATEGORIES:
+    found_value = series.cat.remove_unused_categories().cat.categories
+    if len(found_value) > MAX_FEATURE_CATEGORIES:
         raise FileFormatError(
-            f"the feature {name!r} has {len(found)} different values, too many for a feature each; "
+            f"the feature {name!r} has {len(found_value)} different values, too many for a feature each; "
             f"{setting('layers_from', [name])} makes a layer of them",
             file=table.path,
         )
-    tell(f"{table.path.name}: {name!r} is {len(found)} features, one per value")
-    return np.stack([(series == value).to_numpy(dtype=np.float64) for value in found], axis=1)
+    tell(f"{table.path.name}: {name!r} is {len(found_value)} features, one per value")
+    return np.stack([(series == cell_value).to_numpy(dtype=np.float64) for cell_value in found_value], axis=1)
 
 
 def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Sequence[str]) -> Groups:
@@ -320,12 +339,12 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     assert isinstance(layer, MembershipLayer)
     way, unit = settled(series)
     by = f", dates by {unit}" if way == "dates" else ""
-    names = [str(group) for group in layer.group_names]
-    tell_of_twins(names, f"values of {name!r}", "groups")
+    column_names = [str(group) for group in layer.group_names]
+    tell_of_twins(column_names, f"values of {name!r}", "groups")
     absent = int((~layer.present).sum())
     gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(
-        f"{table.path.name}: {name!r} is a layer of {len(names)} groups{by}{gaps} "
+        f"{table.path.name}: {name!r} is a layer of {len(column_names)} groups{by}{gaps} "
         f"({setting('features', [name])} makes it features)"
     )
-    return Groups([nodes[row] for row in layer.node.tolist()], [names[group] for group in layer.group.tolist()])
+    return Groups([nodes[row] for row in layer.node.tolist()], [column_names[group] for group in layer.group.tolist()])

@@ -101,13 +101,13 @@ class RowCollector:
         facts: Mapping[str, str] | None = None,
     ) -> None:
         """One edge; an unreadable weight is an error that names the line."""
-        for name, cell in (facts or {}).items():
-            column = self._facts.setdefault(name, [])
-            column += [""] * (len(self._lines) - len(column)) + [cell]
-        layers, starts, ends = self._codes
-        layers.append(self._layers.setdefault(layer, len(self._layers)))
+        for layer_name, cell_content in (facts or {}).items():
+            column_cells = self._facts.setdefault(layer_name, [])
+            column_cells += [""] * (len(self._lines) - len(column_cells)) + [cell_content]
+        layer_names, starts, edge_ends = self._codes
+        layer_names.append(self._layers.setdefault(layer, len(self._layers)))
         starts.append(self._nodes.setdefault(source, len(self._nodes)))
-        ends.append(self._nodes.setdefault(target, len(self._nodes)))
+        edge_ends.append(self._nodes.setdefault(target, len(self._nodes)))
         self._lines.append(-1 if line is None else line)
         if weight is None:
             self._weights.append(float("nan"))
@@ -132,18 +132,18 @@ class RowCollector:
         if self.pillars:
             edges = "1 edge" if self.pillars == 1 else f"{self.pillars:,} edges"
             tell(f"{self.path.name}: {edges} between the copies of a node dropped: they are implied")
-        nodes = in_order(self._nodes)
-        place = np.zeros(len(nodes), dtype=np.int64)
-        for position, name in enumerate(nodes):
-            place[self._nodes[name]] = position
-        layer, source, target = (np.array(codes, dtype=np.int64) for codes in self._codes)
+        node_names = in_order(self._nodes)
+        node_index = np.zeros(len(node_names), dtype=np.int64)
+        for position, node_name in enumerate(node_names):
+            node_index[self._nodes[node_name]] = position
+        layer, source, target = (np.array(layer_codes, dtype=np.int64) for layer_codes in self._codes)
         lines = self._lines
         return EdgeRows(
             list(self._layers),
-            nodes,
+            node_names,
             layer,
-            place[source],
-            place[target],
+            node_index[source],
+            node_index[target],
             np.array(self._weights, dtype=np.float64) if self._weighted else None,
             lambda row: lines[row] if lines[row] > 0 else None,
             facts={name: column + [""] * (len(lines) - len(column)) for name, column in self._facts.items()},
@@ -271,23 +271,23 @@ def couples(name: str) -> bool:
 
 def own_layers(names: Iterable[str]) -> list[str]:
     """The layers that collected names speak of, each once, in order."""
-    return list(dict.fromkeys(end for name in names for end in ends_of(name)))
+    return list(dict.fromkeys(end_layer for node_name in names for end_layer in ends_of(node_name)))
 
 
 def renamed_ends(name: str, label_of: Mapping[str, str]) -> str:
     """A collected name with other names for its layers."""
-    ends = [label_of[end] for end in ends_of(name)]
-    return between(ends[0], ends[-1])
+    edge_ends = [label_of[end_layer] for end_layer in ends_of(name)]
+    return between(edge_ends[0], edge_ends[-1])
 
 
 def named_nodes(parsed: Parsed) -> dict[str, NDArray[np.int64]]:
     """The nodes that some row names together with each layer, as positions among the rows' nodes."""
-    rows = parsed.rows
-    found: dict[str, list[NDArray[Any]]] = {}
-    for code, name in enumerate(rows.layers):
-        chosen = rows.layer == code
-        first, *rest = ends_of(name)
-        second = rest[0] if rest else first
-        found.setdefault(first, []).append(rows.source[chosen])
-        found.setdefault(second, []).append(rows.target[chosen])
-    return {name: np.unique(np.concatenate(parts)) for name, parts in found.items()}
+    edge_rows = parsed.rows
+    found_by_name: dict[str, list[NDArray[Any]]] = {}
+    for code, layer_name in enumerate(edge_rows.layers):
+        row_selection = edge_rows.layer == code
+        first_layer, *rest = ends_of(layer_name)
+        second_layer = rest[0] if rest else first_layer
+        found_by_name.setdefault(first_layer, []).append(edge_rows.source[row_selection])
+        found_by_name.setdefault(second_layer, []).append(edge_rows.target[row_selection])
+    return {name: np.unique(np.concatenate(parts)) for name, parts in found_by_name.items()}

@@ -67,25 +67,29 @@ def inspect_relations(
     with gathered() as notes:
         if isinstance(files, Mapping):
             named = {kinds: checked_file(file) for kinds, file in files.items()}
-            pairs = {kinds: _one(file, kinds, chosen) for kinds, file in named.items()}
+            node_pairs = {kinds: _one(file, kinds, chosen) for kinds, file in named.items()}
             met = list(named.values())
         else:
             met = [checked_file(files)]
-            pairs = _typed(met[0], chosen)
-        graph = _graph(pairs, target, paths, chosen, met)
+            node_pairs = _typed(met[0], chosen)
+        graph = _graph(node_pairs, target, paths, chosen, met)
     if chosen.labels is not None and isinstance(chosen.labels, (str, os.PathLike)):
         met.append(Path(chosen.labels))
-    sizes = {name: layer.num_groups for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)}
-    groups = ", ".join(f"{name} ({size:,})" for name, size in sizes.items())
-    kinds_told = [f"the nodes are of the kind {target!r}; groups: {groups}"] if sizes else []
+    sizes = {
+        column_name: layer.num_groups
+        for column_name, layer in graph.layers.items()
+        if isinstance(layer, MembershipLayer)
+    }
+    layer_groups = ", ".join(f"{column_name} ({size:,})" for column_name, size in sizes.items())
+    kinds_told = [f"the nodes are of the kind {target!r}; groups: {layer_groups}"] if sizes else []
     report = ReadReport(
         format=FORMAT,
         files=tuple(map(str, met)),
-        rows=sum(map(len, pairs.values())),
+        rows=sum(map(len, node_pairs.values())),
         id_base=None,
         direction="directed, as asked for" if chosen.directed else "undirected",
-        self_loops_dropped={name: each.self_loops_dropped for name, each in graph.layers.items()},
-        duplicates_merged={name: each.duplicates_merged for name, each in graph.layers.items()},
+        self_loops_dropped={column_name: each.self_loops_dropped for column_name, each in graph.layers.items()},
+        duplicates_merged={column_name: each.duplicates_merged for column_name, each in graph.layers.items()},
         notes=tuple(dict.fromkeys((*notes.all, *kinds_told))),
         doubts=tuple(notes.doubts),
     )
@@ -99,29 +103,35 @@ def _graph(
     options: ReadOptions,
     files: Sequence[Path],
 ) -> MultilayerGraph:
-    columns = [
+    table_columns = [
         frame[side]
         for kinds, frame in pairs.items()
         for side, kind in (("source", kinds[0]), ("target", kinds[-1]))
         if kind == target
     ]
-    nodes: list[str] = in_order(name for column in columns for name in dict.fromkeys(column))
-    labels, features = options.labels, None
+    node_names: list[str] = in_order(
+        column_name for column_cells in table_columns for column_name in dict.fromkeys(column_cells)
+    )
+    node_labels, feature_matrix = options.labels, None
     # without a node of the target its labels say nothing, and the fault is elsewhere
-    if columns and labels is not None and isinstance(labels, (str, os.PathLike)):
-        facts = _label_facts(Path(labels), nodes, target, options)
-        nodes, features, labels = facts.nodes, facts.features, facts.labels
-        if labels is not None:
-            labels = settle_labels(labels, options)
+    if table_columns and node_labels is not None and isinstance(node_labels, (str, os.PathLike)):
+        attributes_of_node = _label_facts(Path(node_labels), node_names, target, options)
+        node_names, feature_matrix, node_labels = (
+            attributes_of_node.nodes,
+            attributes_of_node.features,
+            attributes_of_node.labels,
+        )
+        if node_labels is not None:
+            node_labels = settle_labels(node_labels, options)
     try:
         return MultilayerGraph.from_relations(
             pairs,
             target=target,
             paths=paths,
             directed=bool(options.directed),
-            nodes={target: nodes} if columns else None,
-            labels=labels,
-            features=None if features is None else {target: features},
+            nodes={target: node_names} if table_columns else None,
+            labels=node_labels,
+            features=None if feature_matrix is None else {target: feature_matrix},
         )
     except FileFormatError:
         raise
@@ -133,78 +143,83 @@ def _label_facts(path: Path, nodes: list[str], target: str, options: ReadOptions
     """The labels of a file; a header that names the kind is a header."""
     checked_file(path, "labels file")
     if path.suffix.lower() in (".csv", ".tsv", ".txt") and options.labels_format is None:
-        table = read_attributes(path, options.encoding)
-        if len(table.header) > 1 and table.header[0].strip().lower() == target.lower():
-            return table_facts(table, nodes, options, complete=False)
+        facts_table = read_attributes(path, options.encoding)
+        if len(facts_table.header) > 1 and facts_table.header[0].strip().lower() == target.lower():
+            return table_facts(facts_table, nodes, options, complete=False)
     return read_labels(path, nodes, options, complete=False, form=options.labels_format)
 
 
 def _one(path: Path, kinds: tuple[str, ...], options: ReadOptions) -> pd.DataFrame:
     """The pairs of a file of one relation."""
-    table = read_attributes(path, options.encoding)
-    if len(table.header) < 2:
+    facts_table = read_attributes(path, options.encoding)
+    if len(facts_table.header) < 2:
         raise FileFormatError("a relation needs two columns, such as " + ",".join((kinds[0], kinds[-1])), file=path)
-    words = [name.strip().lower() for name in table.header]
+    header_words = [column_name.strip().lower() for column_name in facts_table.header]
     first, last = kinds[0].lower(), kinds[-1].lower()
-    ends = edge_header(table.header)
-    if first in words and last in words and first != last:
-        places = [words.index(first), words.index(last)]
-    elif ends is not None:
-        places = [ends.source, ends.target]
+    edge_ends = edge_header(facts_table.header)
+    if first in header_words and last in header_words and first != last:
+        places = [header_words.index(first), header_words.index(last)]
+    elif edge_ends is not None:
+        places = [edge_ends.source, edge_ends.target]
     else:
         places = [0, 1]
         tell(
-            f"{path.name}: read {table.header[0]!r} as {kinds[0]} and {table.header[1]!r} as {kinds[-1]}; if the first "
+            f"{path.name}: read {facts_table.header[0]!r} as {kinds[0]} and {facts_table.header[1]!r} as "
+            f"{kinds[-1]}; if the first "
             "line is a pair already, write a header above it",
             doubt=True,
         )
-    return _frame(table, table.rows, places, words)
+    return _frame(facts_table, facts_table.rows, places, header_words)
 
 
 def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFrame]:
     """The pairs of a table of all relations, by kinds and the relation's name."""
-    table = read_attributes(path, options.encoding)
-    words = [name.strip().lower() for name in table.header]
-    missing = next((name for name in _TYPED if name not in words), None)
-    if missing is not None:
+    facts_table = read_attributes(path, options.encoding)
+    header_words = [name.strip().lower() for name in facts_table.header]
+    missing_name = next((name for name in _TYPED if name not in header_words), None)
+    if missing_name is not None:
         raise FileFormatError(
-            f"a table of relations has the columns {', '.join(_TYPED)}, and may have relation and weight; {missing!r} "
+            f"a table of relations has the columns {', '.join(_TYPED)}, and may have relation and weight; "
+            f"{missing_name!r} "
             "is missing",
             file=path,
         )
-    at = {name: words.index(name) for name in words}
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for number, (row, line) in enumerate(zip(table.rows, table.lines, strict=True)):
-        kinds = (row[at["source_type"]], row[at["target_type"]])
+    at = {name: header_words.index(name) for name in header_words}
+    table_rows: dict[tuple[str, ...], list[int]] = {}
+    for number, (row_cells, line_number) in enumerate(zip(facts_table.rows, facts_table.lines, strict=True)):
+        kinds = (row_cells[at["source_type"]], row_cells[at["target_type"]])
         if not all(kinds):
-            raise FileFormatError("a kind is missing here", file=path, line=line)
-        name = row[at["relation"]] if "relation" in at else ""
-        key: tuple[str, ...] = (kinds[0], name, kinds[1]) if name else kinds
-        rows.setdefault(key, []).append(number)
-    found: dict[tuple[str, ...], pd.DataFrame] = {}
-    for relation, chosen in rows.items():
+            raise FileFormatError("a kind is missing here", file=path, line=line_number)
+        column_name = row_cells[at["relation"]] if "relation" in at else ""
+        key: tuple[str, ...] = (kinds[0], column_name, kinds[1]) if column_name else kinds
+        table_rows.setdefault(key, []).append(number)
+    found_by_name: dict[tuple[str, ...], pd.DataFrame] = {}
+    for relation, chosen in table_rows.items():
         part = AttributeTable(
-            path, table.header, [table.rows[number] for number in chosen], [table.lines[number] for number in chosen]
+            path,
+            facts_table.header,
+            [facts_table.rows[number] for number in chosen],
+            [facts_table.lines[number] for number in chosen],
         )
-        found[relation] = _frame(part, part.rows, [at["source"], at["target"]], words)
-    return found
+        found_by_name[relation] = _frame(part, part.rows, [at["source"], at["target"]], header_words)
+    return found_by_name
 
 
 def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], words: list[str]) -> pd.DataFrame:
     """Source, target and perhaps weight; an empty cell or an unreadable weight is an error with its line."""
-    for row, line in zip(rows, table.lines, strict=True):
-        for place in places:
-            if not row[place]:
-                raise table.error(f"the column {table.header[place]!r} is empty here", line)
-    columns: dict[str, Any] = {
+    for row_cells, line_number in zip(rows, table.lines, strict=True):
+        for column_index in places:
+            if not row_cells[column_index]:
+                raise table.error(f"the column {table.header[column_index]!r} is empty here", line_number)
+    table_columns: dict[str, Any] = {
         side: [row[place] for row in rows] for side, place in zip(("source", "target"), places, strict=True)
     }
-    weights = [row[words.index("weight")] for row in rows] if "weight" in words else []
-    if any(weights):
-        columns["weight"] = []
-        for text, line in zip(weights, table.lines, strict=True):
+    edge_weights = [row[words.index("weight")] for row in rows] if "weight" in words else []
+    if any(edge_weights):
+        table_columns["weight"] = []
+        for text, line_number in zip(edge_weights, table.lines, strict=True):
             try:
-                columns["weight"].append(parse_weight(text) if text else 1.0)
+                table_columns["weight"].append(parse_weight(text) if text else 1.0)
             except ValueError as error:
-                raise table.error(str(error), line) from None
-    return pd.DataFrame(columns, dtype=object if "weight" not in columns else None)
+                raise table.error(str(error), line_number) from None
+    return pd.DataFrame(table_columns, dtype=object if "weight" not in table_columns else None)

@@ -66,36 +66,37 @@ _PACKED_STARTS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x0
 def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
     """The path, if an ordinary file that can be read is there; else an error that says what is."""
     try:
-        name = Path(path)
-        kind = name.stat()
+        file_path = Path(path)
+        kind = file_path.stat()
     except FileNotFoundError:
         raise DataError(f"there is no {what} {os.fspath(path)!r}") from None
     except (OSError, ValueError, TypeError) as error:
         raise DataError(f"the {what} {path!r} cannot be read: {_reason(error)}") from None
     if stat.S_ISDIR(kind.st_mode):
-        raise DataError(f"{name} is a folder; name a {what} in it")
+        raise DataError(f"{file_path} is a folder; name a {what} in it")
     if not stat.S_ISREG(kind.st_mode):
-        raise DataError(f"{name} is not an ordinary file (a device or a pipe); save it to a file first")
-    return name
+        raise DataError(f"{file_path} is not an ordinary file (a device or a pipe); save it to a file first")
+    return file_path
 
 
 def read_bytes(path: str | os.PathLike[str], what: str = "file") -> bytes:
     """The whole file; an empty one is an error."""
-    name = checked_file(path, what)
-    size = name.stat().st_size
-    free = free_bytes() if size > MIN_LARGE_BYTES else None
-    if free is not None and size > free:
+    file_path = checked_file(path, what)
+    byte_size = file_path.stat().st_size
+    free = free_bytes() if byte_size > MIN_LARGE_BYTES else None
+    if free is not None and byte_size > free:
         raise DataError(
-            f"the {what} {name} has {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free; split it, or "
+            f"the {what} {file_path} has {byte_size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free; "
+            "split it, or "
             "use a machine with more memory"
         )
     try:
-        data = name.read_bytes()
+        file_bytes = file_path.read_bytes()
     except OSError as error:
-        raise DataError(f"the {what} {name} cannot be read: {_reason(error)}") from None
-    if not data:
-        raise FileFormatError("the file is empty", file=name)
-    return data
+        raise DataError(f"the {what} {file_path} cannot be read: {_reason(error)}") from None
+    if not file_bytes:
+        raise FileFormatError("the file is empty", file=file_path)
+    return file_bytes
 
 
 def _reason(error: Exception) -> str:
@@ -114,27 +115,27 @@ def decode(data: bytes, path: Path, encoding: str = AUTO) -> str:
         kind = codecs.lookup(encoding).name
         if kind == "utf-8" and data.startswith(codecs.BOM_UTF8):
             data = data[len(codecs.BOM_UTF8) :]
-        text = data.decode(kind)
+        file_text = data.decode(kind)
     except LookupError:
         raise DataError(f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
     except UnicodeError as error:
         older = f"; if it is an older text file, say {setting('encoding', 'latin-1')}"
         hint = older if "utf" in encoding else ""
-        problem = f"the bytes here are not {encoding} text{hint}"
-        raise FileFormatError(problem, file=path, line=_line(data, error)) from None
-    if not isinstance(text, str):
+        error_text = f"the bytes here are not {encoding} text{hint}"
+        raise FileFormatError(error_text, file=path, line=_line(data, error)) from None
+    if not isinstance(file_text, str):
         raise DataError(f"{encoding!r} is not a text encoding; try 'utf-8' or 'latin-1'")
-    return text
+    return file_text
 
 
 def _detected(data: bytes, path: Path) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
-            text = data.decode("utf-16")
+            file_text = data.decode("utf-16")
         except UnicodeError:
             raise FileFormatError("the bytes are not UTF-16 text", file=path) from None
         tell(f"{path.name}: read as UTF-16")
-        return text
+        return file_text
     order = _unmarked_utf16(data)
     if order is not None:
         tell(f"{path.name}: read as UTF-16 without a byte order mark", doubt=True)
@@ -148,14 +149,14 @@ def _detected(data: bytes, path: Path) -> str:
     try:
         if b"\0" in data:
             raise UnicodeError
-        text = data.decode(OLDER_ENCODING)
+        file_text = data.decode(OLDER_ENCODING)
     except UnicodeError:
-        problem = (
+        error_text = (
             f"the bytes here are not text in UTF-8 or Windows-1252; name another encoding with {setting('encoding')}"
         )
-        raise FileFormatError(problem, file=path, line=line) from None
+        raise FileFormatError(error_text, file=path, line=line) from None
     tell(f"{path.name}: read as Windows-1252, since it is not UTF-8", doubt=True)
-    return text
+    return file_text
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
@@ -188,17 +189,17 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
     Only ``\n`` and ``\r\n`` end a line: other characters that Unicode counts as line ends may stand in names.
     """
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.endswith("\r"):
-            line = line[:-1]
-        if line.strip(" \t"):
-            yield number, line
+    for line_number, line_text in enumerate(text.split("\n"), start=1):
+        if line_text.endswith("\r"):
+            line_text = line_text[:-1]
+        if line_text.strip(" \t"):
+            yield line_number, line_text
 
 
 def beside(path: Path, *names: str) -> Path | None:
     """The first of the named files that stands in the same folder, if any."""
-    for name in names:
-        candidate = path.with_name(name)
+    for file_name in names:
+        candidate = path.with_name(file_name)
         if candidate != path and candidate.is_file():
             return candidate
     return None

@@ -35,45 +35,46 @@ _FIRST_BEYOND_IDS = 2**64  # no program numbers anything so; a measure that larg
 
 def read_sheets(path: Path) -> dict[str, list[list[str]]]:
     """The rows of every sheet that is not empty, all of equal length, without blank rows and columns at the edges."""
-    found: dict[str, list[list[str]]] = {}
-    for title, rows in sheet_values(path):
-        texts = _trimmed([[cell_text(value) for value in row] for row in rows])
+    found_by_name: dict[str, list[list[str]]] = {}
+    for title, sheet_rows in sheet_values(path):
+        texts = _trimmed([[cell_text(cell_value) for cell_value in row_cells] for row_cells in sheet_rows])
         if texts:
-            found[title] = texts
-    if not found:
+            found_by_name[title] = texts
+    if not found_by_name:
         raise FileFormatError("all sheets are empty", file=path)
-    return found
+    return found_by_name
 
 
 def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     """The name and the rows of each sheet, with the values as they are; rows may differ in length."""
     openpyxl = import_extra("openpyxl", "excel", "reading an Excel file")
-    data = read_bytes(path)
-    size = _unpacked_size(data, path)
+    file_bytes = read_bytes(path)
+    size = _unpacked_size(file_bytes, path)
     cells = 0
     try:
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        book = openpyxl.load_workbook(io.BytesIO(file_bytes), read_only=True, data_only=True)
         for sheet in book.worksheets:
-            rows: list[tuple[Any, ...]] = []
+            sheet_rows: list[tuple[Any, ...]] = []
             sheet.reset_dimensions()  # a file may state any; what is there counts
-            for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-                cells += len(row) + 1
+            for node_number, row_cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+                cells += len(row_cells) + 1
                 if cells > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
                     raise FileFormatError(
                         "it has far more cells than it spells out; delete those far from the others", file=path
                     )
                 # whole numbers that Excel has rounded: ids so long may have become one another's
-                numbers = [value for value in row if isinstance(value, (int, float))]
+                numbers = [cell_value for cell_value in row_cells if isinstance(cell_value, (int, float))]
                 rounded = next((one for one in numbers if _FIRST_ROUNDED <= abs(one) < _FIRST_BEYOND_IDS), None)
                 if rounded is not None:
                     raise FileFormatError(
-                        f"sheet {sheet.title!r}, row {number}: the number {rounded:.0f} is too long for Excel, which "
+                        f"sheet {sheet.title!r}, row {node_number}: the number {rounded:.0f} is too long for Excel, "
+                        "which "
                         "keeps 15 digits, so that different ids may have become the same; write ids as text, or in a "
                         "CSV file",
                         file=path,
                     )
-                rows.append(row)
-            yield str(sheet.title), rows
+                sheet_rows.append(row_cells)
+            yield str(sheet.title), sheet_rows
     except (MemoryError, FileFormatError):
         raise
     except Exception as error:  # openpyxl raises many kinds for damaged files
@@ -84,9 +85,9 @@ def _unpacked_size(data: bytes, path: Path) -> int:
     """The bytes of all parts, which a small file must not have too many of, nor too many tags."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-            if size > _SPARE_BYTES + _MAX_UNPACK_RATIO * len(data):
-                raise FileFormatError(f"{len(data)} bytes would unfold to {size}", file=path)
+            byte_size = sum(member.file_size for member in archive.infolist())
+            if byte_size > _SPARE_BYTES + _MAX_UNPACK_RATIO * len(data):
+                raise FileFormatError(f"{len(data)} bytes would unfold to {byte_size}", file=path)
             tags = uncomputed = 0
             for member in archive.infolist():
                 part = archive.read(member)
@@ -104,7 +105,7 @@ def _unpacked_size(data: bytes, path: Path) -> int:
             "spreadsheet program and save it, which computes them",
             doubt=True,
         )
-    return size
+    return byte_size
 
 
 def cell_text(value: Any) -> str:
@@ -121,13 +122,16 @@ def cell_text(value: Any) -> str:
 
 
 def _trimmed(rows: list[list[str]]) -> list[list[str]]:
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    rows = [row_cells for row_cells in rows if any(cell_content.strip() for cell_content in row_cells)]
     if not rows:
         return []
-    width = max(max(place + 1 for place, cell in enumerate(row) if cell.strip()) for row in rows)
-    if width * len(rows) > MAX_DECLARED_BEYOND_FILE + 50 * sum(map(len, rows)):
-        width = max(len(rows[0]), 1)
-    return [(row + [""] * width)[:width] for row in rows]
+    column_count = max(
+        max(column_index + 1 for column_index, cell_content in enumerate(row_cells) if cell_content.strip())
+        for row_cells in rows
+    )
+    if column_count * len(rows) > MAX_DECLARED_BEYOND_FILE + 50 * sum(map(len, rows)):
+        column_count = max(len(rows[0]), 1)
+    return [(row_cells + [""] * column_count)[:column_count] for row_cells in rows]
 
 
 # Arrow tables from Parquet files, with bounds on what a small file may unfold to, and their columns as text.
@@ -145,24 +149,26 @@ def read_arrow(path: Path) -> Any:
     """The whole file as an Arrow table, once it is known to be sound."""
     arrow = import_extra("pyarrow", "parquet", "reading Parquet")
     parquet = import_extra("pyarrow.parquet", "parquet", "reading Parquet")
-    data = read_bytes(path)
+    file_bytes = read_bytes(path)
     try:
-        file = parquet.ParquetFile(arrow.BufferReader(data))
-        rows, columns = file.metadata.num_rows, file.metadata.num_columns
-        if not 0 <= rows <= MAX_DECLARED_BEYOND_FILE + _MAX_ROWS_PER_BYTE * len(data) or columns > len(data):
-            raise FileFormatError(f"{rows} rows are declared in {len(data)} bytes", file=path)
-        if rows * columns > _ARROW_SPARE_CELLS + _ARROW_CELLS_PER_BYTE * len(data):
-            raise FileFormatError(f"{rows * columns} cells in {len(data)} bytes", file=path)
-        check_width(columns, path)
-        table = _bounded(arrow, file, len(data), path)
-        table.validate(full=True)
+        file = parquet.ParquetFile(arrow.BufferReader(file_bytes))
+        sheet_rows, table_columns = file.metadata.num_rows, file.metadata.num_columns
+        if not 0 <= sheet_rows <= MAX_DECLARED_BEYOND_FILE + _MAX_ROWS_PER_BYTE * len(
+            file_bytes
+        ) or table_columns > len(file_bytes):
+            raise FileFormatError(f"{sheet_rows} rows are declared in {len(file_bytes)} bytes", file=path)
+        if sheet_rows * table_columns > _ARROW_SPARE_CELLS + _ARROW_CELLS_PER_BYTE * len(file_bytes):
+            raise FileFormatError(f"{sheet_rows * table_columns} cells in {len(file_bytes)} bytes", file=path)
+        check_width(table_columns, path)
+        arrow_table = _bounded(arrow, file, len(file_bytes), path)
+        arrow_table.validate(full=True)
     except (MemoryError, FileFormatError):
         raise
     except Exception as error:  # pyarrow raises many kinds for damaged files
         raise FileFormatError(f"no Parquet file that can be read: {error}", file=path) from None
-    if len(set(table.column_names)) != len(table.column_names):
+    if len(set(arrow_table.column_names)) != len(arrow_table.column_names):
         raise FileFormatError("two columns have the same name", file=path)
-    return table
+    return arrow_table
 
 
 def _bounded(arrow: Any, file: Any, size: int, path: Path) -> Any:
@@ -178,8 +184,8 @@ def _bounded(arrow: Any, file: Any, size: int, path: Path) -> Any:
     )
     fewest, most = _BATCH_ROWS
     batches, read = [], 0
-    rows = min(max(_BATCH_BYTES // max(largest, 1), fewest), most)
-    for batch in file.iter_batches(batch_size=rows, use_threads=False):
+    sheet_rows = min(max(_BATCH_BYTES // max(largest, 1), fewest), most)
+    for batch in file.iter_batches(batch_size=sheet_rows, use_threads=False):
         read += sum(
             column.dictionary_decode().nbytes if hasattr(column, "dictionary") else column.nbytes
             for column in batch.columns
@@ -193,23 +199,31 @@ def _bounded(arrow: Any, file: Any, size: int, path: Path) -> Any:
 def column_texts(table: Any, column: str, path: Path, *, empty: bool = False) -> list[str]:
     """A column of names as text."""
     try:
-        values = table.column(column).to_pylist()
+        column_values = table.column(column).to_pylist()
     except Exception as error:
         raise FileFormatError(f"the column {column!r} cannot be read: {error}", file=path) from None
-    found = []
-    for row, value in enumerate(values):
-        if isinstance(value, str):
-            text = value
-        elif value is None:
+    found_values = []
+    for row_index, cell_value in enumerate(column_values):
+        if isinstance(cell_value, str):
+            text = cell_value
+        elif cell_value is None:
             text = ""
-        elif isinstance(value, int) and not isinstance(value, bool):
-            text = str(value)
-        elif isinstance(value, float) and empty:
-            text = "" if np.isnan(value) else format_number(value) if np.isfinite(value) else str(value)
+        elif isinstance(cell_value, int) and not isinstance(cell_value, bool):
+            text = str(cell_value)
+        elif isinstance(cell_value, float) and empty:
+            text = (
+                ""
+                if np.isnan(cell_value)
+                else format_number(cell_value)
+                if np.isfinite(cell_value)
+                else str(cell_value)
+            )
         else:
-            problem = f"the column {column!r} holds {value!r} in row {row}; names are text or whole numbers"
-            raise FileFormatError(problem, file=path)
+            error_text = (
+                f"the column {column!r} holds {cell_value!r} in row {row_index}; names are text or whole numbers"
+            )
+            raise FileFormatError(error_text, file=path)
         if not text and not empty:
-            raise FileFormatError(f"the column {column!r} is empty in row {row}", file=path)
-        found.append(text)
-    return found
+            raise FileFormatError(f"the column {column!r} is empty in row {row_index}", file=path)
+        found_values.append(text)
+    return found_values

@@ -44,23 +44,29 @@ def companion(path: Path, table: str) -> Path:
 
 def read_companions(path: Path, options: ReadOptions, separator: str | None = None) -> dict[str, AttributeTable]:
     """The tables that stand beside the edges; a table of nodes that the user names replaces the one there."""
-    beside = {name: companion(path, name) for name in COMPANIONS if name != "nodes" or options.nodes is None}
+    beside = {
+        layer_name: companion(path, layer_name)
+        for layer_name in COMPANIONS
+        if layer_name != "nodes" or options.nodes is None
+    }
     return {
-        name: read_attributes(place, options.encoding, separator) for name, place in beside.items() if place.is_file()
+        layer_name: read_attributes(file_path, options.encoding, separator)
+        for layer_name, file_path in beside.items()
+        if file_path.is_file()
     }
 
 
 def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | None]:
     """The tables of a graph; None for one it does not need."""
-    text = as_text(graph, format_name, groups=True, presence=True, couplings=True, masks=True)
-    names = np.array(text.nodes, dtype=object)
+    text_graph = as_text(graph, format_name, groups=True, presence=True, couplings=True, masks=True)
+    node_names = np.array(text_graph.nodes, dtype=object)
     return {
-        "edges": _edges(text, names),
-        "nodes": _nodes(text),
-        "groups": _groups(text, names, format_name),
-        "layers": _layers(text),
-        "presence": _presence(text, names),
-        "couplings": _couplings(text),
+        "edges": _edges(text_graph, node_names),
+        "nodes": _nodes(text_graph),
+        "groups": _groups(text_graph, node_names, format_name),
+        "layers": _layers(text_graph),
+        "presence": _presence(text_graph, node_names),
+        "couplings": _couplings(text_graph),
     }
 
 
@@ -69,62 +75,68 @@ def _edges(text: TextGraph, names: Any) -> Table:
     there: list[str] = []
     source: list[str] = []
     target: list[str] = []
-    weight: list[float] = []
-    for first, second, part in text.parts():
-        here += [first] * part.num_edges
-        there += [second] * part.num_edges
+    edge_weight: list[float] = []
+    for first_layer, second_layer, part in text.parts():
+        here += [first_layer] * part.num_edges
+        there += [second_layer] * part.num_edges
         source += names[part.source].tolist()
         target += names[part.target].tolist()
-        weight += [math.nan] * part.num_edges if part.weight is None else part.weight.tolist()
+        edge_weight += [math.nan] * part.num_edges if part.weight is None else part.weight.tolist()
     table: Table = {"layer": here, "source": source, "target": target}
     if text.coupled:
         table = {"source_layer": here, "source": source, "target_layer": there, "target": target}
-    return table if np.isnan(weight).all() else table | {"weight": weight}
+    return table if np.isnan(edge_weight).all() else table | {"weight": edge_weight}
 
 
 def _couplings(text: TextGraph) -> Table | None:
     """Needed where a coupling has no edges or another direction than its layers let expect."""
-    found = list(text.couplings())
-    both_directed = any(text.layers[first].directed and text.layers[second].directed for first, second, _ in found)
-    if not both_directed and all(coupling.num_edges and not coupling.directed for *_, coupling in found):
+    found_value = list(text.couplings())
+    both_directed = any(
+        text.layers[first_layer].directed and text.layers[second_layer].directed
+        for first_layer, second_layer, _ in found_value
+    )
+    if not both_directed and all(coupling.num_edges and not coupling.directed for *_, coupling in found_value):
         return None
     return {
-        "source_layer": [first for first, _, _ in found],
-        "target_layer": [second for _, second, _ in found],
-        "directed": ["yes" if coupling.directed else "no" for *_, coupling in found],
+        "source_layer": [first_layer for first_layer, _, _ in found_value],
+        "target_layer": [second_layer for _, second_layer, _ in found_value],
+        "directed": ["yes" if coupling.directed else "no" for *_, coupling in found_value],
     }
 
 
 def node_facts(text: TextGraph) -> Table:
     """The label and the features of each node, where the graph has some."""
     table: Table = {} if text.labels is None else {"label": text.labels}
-    features = text.features() or []
-    columns = zip(*features, strict=True)
-    return table | {f"feature_{number}": list(column) for number, column in enumerate(columns, start=1)}
+    feature_rows = text.features() or []
+    table_columns = zip(*feature_rows, strict=True)
+    return table | {f"feature_{number}": list(column) for number, column in enumerate(table_columns, start=1)}
 
 
 def _nodes(text: TextGraph) -> Table:
-    masks = {f"{name}_mask": ["true" if held else "false" for held in mask] for name, mask in text.graph.masks.items()}
+    masks = {
+        f"{layer_name}_mask": ["true" if held_nodes else "false" for held_nodes in mask]
+        for layer_name, mask in text.graph.masks.items()
+    }
     return {"node": text.nodes} | node_facts(text) | masks
 
 
 def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
-    layers: list[str] = []
-    nodes: list[str] = []
-    groups: list[str] = []
-    weights: list[float] = []
-    members = {name: layer for name, layer in text.layers.items() if isinstance(layer, MembershipLayer)}
-    for name, layer in members.items():
+    layer_names: list[str] = []
+    node_names: list[str] = []
+    group_names: list[str] = []
+    edge_weights: list[float] = []
+    layer_members = {name: layer for name, layer in text.layers.items() if isinstance(layer, MembershipLayer)}
+    for layer_name, layer in layer_members.items():
         none = np.full(layer.num_memberships, np.nan)
-        weights += (none if layer.weight is None else layer.weight).tolist()
+        edge_weights += (none if layer.weight is None else layer.weight).tolist()
         of_layer = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
-        layers += [name] * layer.num_memberships
-        nodes += names[layer.node].tolist()
-        groups += of_layer[layer.group].tolist() if layer.num_groups else []
-    table: Table = {"layer": layers, "node": nodes, "group": groups}
-    if not np.isnan(weights).all():
-        table["weight"] = weights
-    return table if members else None
+        layer_names += [layer_name] * layer.num_memberships
+        node_names += names[layer.node].tolist()
+        group_names += of_layer[layer.group].tolist() if layer.num_groups else []
+    table: Table = {"layer": layer_names, "node": node_names, "group": group_names}
+    if not np.isnan(edge_weights).all():
+        table["weight"] = edge_weights
+    return table if layer_members else None
 
 
 def _holds(layer: EdgeLayer | MembershipLayer) -> str:
@@ -137,67 +149,78 @@ def _holds(layer: EdgeLayer | MembershipLayer) -> str:
 
 
 def _layers(text: TextGraph) -> Table | None:
-    layers = list(text.layers.values())
+    layer_names = list(text.layers.values())
     plain = all(
-        isinstance(layer, EdgeLayer) and layer.num_edges and not layer.directed and layer.holds_all_nodes
-        for layer in layers
+        isinstance(layer_name, EdgeLayer)
+        and layer_name.num_edges
+        and not layer_name.directed
+        and layer_name.holds_all_nodes
+        for layer_name in layer_names
     )
     if plain and not text.coupled:
         return None
     return {
         "layer": list(text.layers),
-        "kind": ["groups" if isinstance(layer, MembershipLayer) else "edges" for layer in layers],
-        "directed": ["yes" if layer.directed else "no" for layer in layers],
-        "nodes": [_holds(layer) for layer in layers],
+        "kind": ["groups" if isinstance(layer_name, MembershipLayer) else "edges" for layer_name in layer_names],
+        "directed": ["yes" if layer_name.directed else "no" for layer_name in layer_names],
+        "nodes": [_holds(layer_name) for layer_name in layer_names],
     }
 
 
 def _presence(text: TextGraph, names: Any) -> Table | None:
-    held = {name: names[each.present].tolist() for name, each in text.layers.items() if _holds(each) == "listed"}
-    layers = [name for name, nodes in held.items() for _ in nodes]
-    return {"layer": layers, "node": [node for nodes in held.values() for node in nodes]} if layers else None
+    held_nodes = {
+        layer_name: names[each.present].tolist() for layer_name, each in text.layers.items() if _holds(each) == "listed"
+    }
+    layer_names = [layer_name for layer_name, node_names in held_nodes.items() for _ in node_names]
+    return (
+        {"layer": layer_names, "node": [node for node_names in held_nodes.values() for node in node_names]}
+        if layer_names
+        else None
+    )
 
 
 def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: ReadOptions) -> None:
     """Add what the tables beside the edges say."""
-    for name, table in tables.items():
+    for layer_name, table in tables.items():
         parsed.files.append(table.path)
-        if name == "nodes":
+        if layer_name == "nodes":
             _take_nodes(parsed, table, options)
-        elif name == "layers":
+        elif layer_name == "layers":
             _take_layers(parsed, table)
-        elif name == "couplings":
+        elif layer_name == "couplings":
             _take_couplings(parsed, table)
-    groups = dict(parsed.groups)
+    layer_groups = dict(parsed.groups)
     if "groups" in tables:
-        _take_groups(groups, tables["groups"])
-    parsed.groups = groups
-    for layer in groups:
+        _take_groups(layer_groups, tables["groups"])
+    parsed.groups = layer_groups
+    for layer in layer_groups:
         if layer in parsed.rows.layers:
-            problem = f"the layer {layer!r} has both edges and groups; it can be only one of them"
-            raise FileFormatError(problem, file=tables["groups"].path)
+            error_text = f"the layer {layer!r} has both edges and groups; it can be only one of them"
+            raise FileFormatError(error_text, file=tables["groups"].path)
     if "presence" in tables:
-        held = {layer: list(nodes) for layer, nodes in parsed.present.items()}
+        held_nodes = {layer: list(node_names) for layer, node_names in parsed.present.items()}
         for layer, node in _rows(tables["presence"], ("layer", "node")):
-            held.setdefault(layer, []).append(node)
-        parsed.present = held
+            held_nodes.setdefault(layer, []).append(node)
+        parsed.present = held_nodes
 
 
 def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
     """The memberships; the weights of a layer are all given or none."""
-    weights = table.column("weight") if table.has("weight") else [""] * len(table.rows)
-    rows = _rows(table, ("layer", "node", "group"))
-    for (layer, node, group), weight, line in zip(rows, weights, table.lines, strict=True):
-        members = groups.setdefault(layer, Groups())
-        if bool(weight) != bool(members.weights) and members.nodes:
-            raise table.error(f"some memberships of the layer {layer!r} have a weight and some have none", line)
-        members.nodes.append(node)
-        members.groups.append(group)
-        if weight:
+    edge_weights = table.column("weight") if table.has("weight") else [""] * len(table.rows)
+    table_rows = _rows(table, ("layer", "node", "group"))
+    for (layer_name, node, group), edge_weight, line_number in zip(table_rows, edge_weights, table.lines, strict=True):
+        layer_members = groups.setdefault(layer_name, Groups())
+        if bool(edge_weight) != bool(layer_members.weights) and layer_members.nodes:
+            raise table.error(
+                f"some memberships of the layer {layer_name!r} have a weight and some have none", line_number
+            )
+        layer_members.nodes.append(node)
+        layer_members.groups.append(group)
+        if edge_weight:
             try:
-                members.weights.append(parse_weight(weight))
+                layer_members.weights.append(parse_weight(edge_weight))
             except ValueError as error:
-                raise table.error(str(error), line) from None
+                raise table.error(str(error), line_number) from None
 
 
 def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:
@@ -209,33 +232,35 @@ def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> 
 
 def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
     parsed.layers = table.names("layer")
-    directed: dict[str, bool] = {}
-    groups: dict[str, Groups] = {}
-    held: dict[str, list[str]] = {}
-    for layer, line, row in zip(parsed.layers, table.lines, table.rows, strict=True):
-        cell = dict(zip(table.header, row, strict=True))
-        if "directed" in cell:
-            directed[layer] = _yes(cell["directed"], table.path, line)
-        kind, nodes = cell.get("kind", "edges"), cell.get("nodes", "all")
-        for value, known in ((kind, ("edges", "groups")), (nodes, ("all", "members", "listed"))):
-            if value not in known:
-                raise table.error(f"{value!r} is not allowed here; {did_you_mean(value, known)}", line)
+    is_directed: dict[str, bool] = {}
+    layer_groups: dict[str, Groups] = {}
+    held_nodes: dict[str, list[str]] = {}
+    for layer_name, line_number, row_cells in zip(parsed.layers, table.lines, table.rows, strict=True):
+        cell_content = dict(zip(table.header, row_cells, strict=True))
+        if "directed" in cell_content:
+            is_directed[layer_name] = _yes(cell_content["directed"], table.path, line_number)
+        kind, node_names = cell_content.get("kind", "edges"), cell_content.get("nodes", "all")
+        for cell_value, known_names in ((kind, ("edges", "groups")), (node_names, ("all", "members", "listed"))):
+            if cell_value not in known_names:
+                raise table.error(
+                    f"{cell_value!r} is not allowed here; {did_you_mean(cell_value, known_names)}", line_number
+                )
         if kind == "groups":
-            groups[layer] = Groups(all_present=nodes == "all")
-        if nodes == "listed":
-            held[layer] = []
-        elif nodes == "all":
-            parsed.hold_all |= {layer}
-    parsed.groups, parsed.present = groups, held
-    parsed.directed = directed or None
+            layer_groups[layer_name] = Groups(all_present=node_names == "all")
+        if node_names == "listed":
+            held_nodes[layer_name] = []
+        elif node_names == "all":
+            parsed.hold_all |= {layer_name}
+    parsed.groups, parsed.present = layer_groups, held_nodes
+    parsed.directed = is_directed or None
 
 
 def _take_couplings(parsed: Parsed, table: AttributeTable) -> None:
-    directed = dict(parsed.directed) if isinstance(parsed.directed, Mapping) else {}
-    rows = _rows(table, ("source_layer", "target_layer", "directed"))
-    for (first, second, one_way), line in zip(rows, table.lines, strict=True):
-        directed[between(first, second)] = _yes(one_way, table.path, line)
-    parsed.directed = directed
+    is_directed = dict(parsed.directed) if isinstance(parsed.directed, Mapping) else {}
+    table_rows = _rows(table, ("source_layer", "target_layer", "directed"))
+    for (first_layer, second_layer, one_way), line_number in zip(table_rows, table.lines, strict=True):
+        is_directed[between(first_layer, second_layer)] = _yes(one_way, table.path, line_number)
+    parsed.directed = is_directed
 
 
 def _yes(text: str, path: Path, line: int) -> bool:
@@ -245,10 +270,10 @@ def _yes(text: str, path: Path, line: int) -> bool:
 
 
 def _rows(table: AttributeTable, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-    found = [table.column(column) for column in columns]
-    rows = list(zip(*found, strict=True))
-    for row, line in zip(rows, table.lines, strict=True):
-        if not all(row):
-            empty = columns[row.index("")]
-            raise table.error(f"the column {empty!r} is empty here", line)
-    return rows
+    column_cells = [table.column(column) for column in columns]
+    table_rows = list(zip(*column_cells, strict=True))
+    for row_cells, line_number in zip(table_rows, table.lines, strict=True):
+        if not all(row_cells):
+            empty = columns[row_cells.index("")]
+            raise table.error(f"the column {empty!r} is empty here", line_number)
+    return table_rows

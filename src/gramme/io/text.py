@@ -28,10 +28,10 @@ def fields(line: str) -> list[str]:
 
 def quoted_fields(line: str) -> list[str]:
     """The fields of a line, some of them perhaps quoted."""
-    found = []
+    found_values = []
     for quoted, plain in _QUOTED_FIELD.findall(line.strip(" \t")):
-        found.append(plain or _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), quoted))
-    return found
+        found_values.append(plain or _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), quoted))
+    return found_values
 
 
 def quote(text: str) -> str:
@@ -73,28 +73,30 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
     line = 1
     while True:
         try:
-            row = next(reader)
+            row_cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             raise FileFormatError(f"not readable as a table: {error}", file=path, line=line) from None
-        check_width(len(row), path, line)
-        if len(row) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
-            if padded and any(cell != cell.strip(" \t") for cell in row):
+        check_width(len(row_cells), path, line)
+        if len(row_cells) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
+            if padded and any(cell_content != cell_content.strip(" \t") for cell_content in row_cells):
                 if kept is None:
-                    kept = {found.replace('""', '"') for found in _QUOTED_CELL.findall(text)}
-                row = [cell if cell in kept else cell.strip(" \t") for cell in row]
+                    kept = {found_by_name.replace('""', '"') for found_by_name in _QUOTED_CELL.findall(text)}
+                row_cells = [
+                    cell_content if cell_content in kept else cell_content.strip(" \t") for cell_content in row_cells
+                ]
                 tell(f"{path.name}: blanks around cells left out")
-            yield line, row
+            yield line, row_cells
         line = reader.line_num + 1
 
 
 def _has_padding(text: str, separator: str) -> bool:
     """Whether blanks stand beside a separator or at the end of a line."""
-    found = [" " + separator, separator + " ", " \n", " \r", "\n "]
+    found_value = [" " + separator, separator + " ", " \n", " \r", "\n "]
     if separator != "\t":
-        found += ["\t" + separator, separator + "\t", "\t\n", "\t\r"]
-    return text[-1:] in (" ", "\t") or text[:1] == " " or any(pair in text for pair in found)
+        found_value += ["\t" + separator, separator + "\t", "\t\n", "\t\r"]
+    return text[-1:] in (" ", "\t") or text[:1] == " " or any(pair in text for pair in found_value)
 
 
 def check_width(columns: int, path: Path, line: int | None = None) -> None:
@@ -121,15 +123,15 @@ def separator_of(path: Path, text: str) -> str:
     A ``.csv`` whose first line has no comma but semicolons, tabs or bars is read with those, and the report says so.
     """
     usual = _USUAL.get(path.suffix.lower())
-    first = _QUOTED.sub("", next((line for line in text.split("\n", 20) if line.strip()), ""))
+    first = _QUOTED.sub("", next((line_text for line_text in text.split("\n", 20) if line_text.strip()), ""))
     if usual is not None and usual in first:
         return usual
-    counts = {mark: first.count(mark) for mark in SEPARATORS}
-    mark = max(SEPARATORS, key=lambda one: counts[one])
-    if not counts[mark]:
+    separator_counts = {mark: first.count(mark) for mark in SEPARATORS}
+    separator_mark = max(SEPARATORS, key=lambda one: separator_counts[one])
+    if not separator_counts[separator_mark]:
         return usual or " "
-    tell_separator(path, mark)
-    return mark
+    tell_separator(path, separator_mark)
+    return separator_mark
 
 
 def tell_separator(path: Path, mark: str) -> None:
@@ -150,17 +152,19 @@ def text_rows(text: str, separator: str, path: Path) -> Rows:
     one name less than the rows have cells, as R writes tables, the first cells are names of rows.
     """
     if separator == " ":
-        rows = [
-            (line, quoted_fields(row)) for line, row in numbered_lines(text) if not _SURE_COMMENT.match(row.strip())
+        table_rows = [
+            (line_number, quoted_fields(row_cells))
+            for line_number, row_cells in numbered_lines(text)
+            if not _SURE_COMMENT.match(row_cells.strip())
         ]
     else:
-        rows = list(cells(text, separator, path))
-    if rows and len(rows[0][1]) > 1:
-        filled = [one for one in rows if len(one[1]) > 1 or not one[1][0].startswith(_MARKS)]
-        if len(filled) < len(rows):
-            _tell_comments(len(rows) - len(filled), path)
-            rows = filled
-    return _with_row_names(rows, path)
+        table_rows = list(cells(text, separator, path))
+    if table_rows and len(table_rows[0][1]) > 1:
+        filled = [one for one in table_rows if len(one[1]) > 1 or not one[1][0].startswith(_MARKS)]
+        if len(filled) < len(table_rows):
+            _tell_comments(len(table_rows) - len(filled), path)
+            table_rows = filled
+    return _with_row_names(table_rows, path)
 
 
 def without_comments(text: str, path: Path) -> str:
@@ -171,35 +175,38 @@ def without_comments(text: str, path: Path) -> str:
     """
     if not text.lstrip().startswith(_MARKS):
         return text
-    lines = text.split("\n") if "\n" in text else text.split("\r")
+    file_lines = text.split("\n") if "\n" in text else text.split("\r")
     end = "\n" if "\n" in text else "\r"
-    bare = [line.lstrip(" ") for line in lines]
-    first = next((k for k, line in enumerate(bare) if line.strip() and not line.startswith(_MARKS)), len(lines))
-    below = lines[first] if first < len(lines) else ""
-    mark = max(SEPARATORS, key=below.count)
-    between = mark if mark in below else None  # None: any white space
-    width = len(below.split(between))
+    bare = [line_text.lstrip(" ") for line_text in file_lines]
+    first = next(
+        (k for k, line_text in enumerate(bare) if line_text.strip() and not line_text.startswith(_MARKS)),
+        len(file_lines),
+    )
+    below = file_lines[first] if first < len(file_lines) else ""
+    separator_mark = max(SEPARATORS, key=below.count)
+    between = separator_mark if separator_mark in below else None  # None: any white space
+    column_count = len(below.split(between))
     comments = [
         k
         for k in range(first)
-        if lines[k].strip() and (_SURE_COMMENT.match(bare[k]) or len(lines[k].split(between)) < width)
+        if file_lines[k].strip() and (_SURE_COMMENT.match(bare[k]) or len(file_lines[k].split(between)) < column_count)
     ]
-    if not comments or len(comments) < sum(bool(line.strip()) for line in lines[:first]):
+    if not comments or len(comments) < sum(bool(line_text.strip()) for line_text in file_lines[:first]):
         return text  # the lines with the mark are rows of the table
-    head = lines[comments[-1]].lstrip("#% \t")
+    head = file_lines[comments[-1]].lstrip("#% \t")
     if _is_header(head, below):
-        lines[comments.pop()] = head
+        file_lines[comments.pop()] = head
     for k in comments:
-        lines[k] = ""
+        file_lines[k] = ""
     if comments:
         _tell_comments(len(comments), path)
-    return end.join(lines)
+    return end.join(file_lines)
 
 
 def _is_header(comment: str, below: str) -> bool:
-    for mark in (*(mark for mark in SEPARATORS if mark in below), None):
-        names, cells_below = comment.strip().split(mark), below.strip().split(mark)
-        if len(names) == len(cells_below) and edge_header(names) is not None:
+    for separator_mark in (*(mark for mark in SEPARATORS if mark in below), None):
+        header_names, cells_below = comment.strip().split(separator_mark), below.strip().split(separator_mark)
+        if len(header_names) == len(cells_below) and edge_header(header_names) is not None:
             return edge_header(cells_below) is None
     return False
 
@@ -213,11 +220,11 @@ def _with_row_names(rows: Rows, path: Path) -> Rows:
     """Rows under a header that names their first column too."""
     if len(rows) < 2:
         return rows
-    width = len(rows[0][1])
-    if width < 2 or any(len(row) != width + 1 for _, row in rows[1:]):
+    column_count = len(rows[0][1])
+    if column_count < 2 or any(len(row_cells) != column_count + 1 for _, row_cells in rows[1:]):
         return rows
-    names = [row[0] for _, row in rows[1:]]
-    if edge_header(rows[0][1]) is None or len(set(names)) < len(names):
+    header_names = [row_cells[0] for _, row_cells in rows[1:]]
+    if edge_header(rows[0][1]) is None or len(set(header_names)) < len(header_names):
         return rows
     tell(f"{path.name}: the first column has no name in the header; read as names of rows, not used")
-    return [rows[0], *((line, row[1:]) for line, row in rows[1:])]
+    return [rows[0], *((line_number, row_cells[1:]) for line_number, row_cells in rows[1:])]

@@ -69,22 +69,23 @@ def plain_form(name: str) -> str:
 def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
     """Say which names look alike to a reader and are different all the same, which is hardly ever meant."""
     first_of: dict[str, str] = {}
-    pairs, shortened = [], ""
-    for name in names:
-        shortened = shortened or (name if _SHORTENED.match(name) else "")
-        alike = first_of.setdefault(plain_form(name), name)
-        if alike != name:
-            pairs.append((alike, name))
+    alike_pairs, shortened = [], ""
+    for node_name in names:
+        shortened = shortened or (node_name if _SHORTENED.match(node_name) else "")
+        alike = first_of.setdefault(plain_form(node_name), node_name)
+        if alike != node_name:
+            alike_pairs.append((alike, node_name))
     if shortened:
         tell(
             f"the {what} {shortened!r} and the like may be numbers that a spreadsheet has shortened, so that different "
             f"{become} have one name",
             doubt=True,
         )
-    if pairs:
-        more = f", and {plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
+    if alike_pairs:
+        more = f", and {plural(len(alike_pairs) - 1, 'more pair')}" if len(alike_pairs) > 1 else ""
         tell(
-            f"the {what} {pairs[0][0]!a} and {pairs[0][1]!a} differ in case, spaces, zeros or invisible characters "
+            f"the {what} {alike_pairs[0][0]!a} and {alike_pairs[0][1]!a} differ in case, spaces, zeros or invisible "
+            "characters "
             f"alone and are two {become}{more}",
             doubt=True,
         )
@@ -92,9 +93,9 @@ def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
 
 def require_proper(kind: str, names: Iterable[Any]) -> None:
     """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
-    for name in dict.fromkeys(one for one in names if isinstance(one, str)):
-        if proper_text(name) != name:
-            raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
+    for node_name in dict.fromkeys(one for one in names if isinstance(one, str)):
+        if proper_text(node_name) != node_name:
+            raise DataError(f"the {kind} {node_name!r} is not valid Unicode text; rename it")
 
 
 def proper_text(text: str) -> str:
@@ -110,21 +111,21 @@ def parse_number(text: str) -> float:
     """A finite number in plain notation; ValueError with the reason otherwise."""
     if not _NUMBER.match(text):
         raise ValueError(f"{text[:80]!r} is not a number")
-    value = float(text)
-    if not math.isfinite(value):
+    number_value = float(text)
+    if not math.isfinite(number_value):
         raise ValueError(f"{text[:80]!r} is larger than a number can be")
-    return value
+    return number_value
 
 
 def parse_weight(text: str) -> float:
     """A positive number; ValueError with the reason otherwise."""
     try:
-        value = parse_number(text)
+        number_value = parse_number(text)
     except ValueError as error:
         raise ValueError(f"the weight {error}") from None
-    if value <= 0:
+    if number_value <= 0:
         raise ValueError(f"the weight is {text[:80]!r}; weights must be positive numbers")
-    return value
+    return number_value
 
 
 def format_number(value: float) -> str:
@@ -153,8 +154,8 @@ def unknown_marks(missing: str | Iterable[str] = (), *, keep_na: bool = False) -
 def is_unknown(value: Any, marks: frozenset[str]) -> bool:
     """Whether a value means "not known": nothing, blank text, NaN, or one of the marks."""
     if isinstance(value, str):
-        text = value.strip()
-        return not text or text in marks
+        plain_text = value.strip()
+        return not plain_text or plain_text in marks
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return True
     return str(value) in marks
@@ -168,14 +169,14 @@ def tell_of_labels(counts: Mapping[Any, int], marks: frozenset[str], *, numbers:
     """
     unknown: Counter[str] = Counter()
     classes: Counter[str] = Counter()
-    for cell, count in counts.items():
-        text = "" if cell is None else str(cell).strip()
-        if text:
-            (unknown if is_unknown(cell, marks) else classes)[text] += int(count)
+    for cell_content, label_count in counts.items():
+        plain_text = "" if cell_content is None else str(cell_content).strip()
+        if plain_text:
+            (unknown if is_unknown(cell_content, marks) else classes)[plain_text] += int(label_count)
     if unknown:
-        count = sum(unknown.values())
+        label_count = sum(unknown.values())
         named = ", ".join(mark for mark, _ in unknown.most_common(5)) + (", ..." if len(unknown) > 5 else "")
-        tell(f"{count:,} label{'s' if count > 1 else ''} read as unknown: {named}")
+        tell(f"{label_count:,} label{'s' if label_count > 1 else ''} read as unknown: {named}")
     if numbers:
         return
     tell_of_twins(
@@ -196,7 +197,7 @@ _DECIMAL_LIMIT = 1 << 10_000
 
 def encode(values: Sequence[Any]) -> bytes:
     """The values as JSON."""
-    return json.dumps([_encoded(value) for value in values], separators=(",", ":")).encode("ascii")
+    return json.dumps([_encoded(number_value) for number_value in values], separators=(",", ":")).encode("ascii")
 
 
 def decode(data: bytes) -> list[Any]:
@@ -205,7 +206,7 @@ def decode(data: bytes) -> list[Any]:
         values = json.loads(data)
         if not isinstance(values, list):
             raise ValueError("the values are not a list")
-        return [_decoded(value) for value in values]
+        return [_decoded(number_value) for number_value in values]
     except RecursionError:
         raise ValueError("values are nested too deeply") from None
 
@@ -236,13 +237,13 @@ def _decoded(value: Any) -> Any:
         return value
     if len(value) != 1:
         raise ValueError("a value of unknown kind")
-    kind, content = next(iter(value.items()))
-    if kind == "tuple" and isinstance(content, list):
+    name_kind, content = next(iter(value.items()))
+    if name_kind == "tuple" and isinstance(content, list):
         return tuple(_decoded(part) for part in content)
-    if kind == "int" and isinstance(content, str):
+    if name_kind == "int" and isinstance(content, str):
         return int(content, 16)
-    if kind == "float" and content in ("inf", "-inf", "nan"):
+    if name_kind == "float" and content in ("inf", "-inf", "nan"):
         return float(content)
-    if kind == "bytes" and isinstance(content, str):
+    if name_kind == "bytes" and isinstance(content, str):
         return bytes.fromhex(content)
-    raise ValueError(f"a value of unknown kind {kind!r}")
+    raise ValueError(f"a value of unknown kind {name_kind!r}")

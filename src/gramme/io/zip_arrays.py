@@ -74,12 +74,12 @@ class ArrayReader:
         self._size = path.stat().st_size
         try:
             with zipfile.ZipFile(path) as archive:
-                listed = archive.infolist()
+                listed_names = archive.infolist()
                 directory = archive.start_dir
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
             raise ValueError(str(error)) from None
-        self._members = {info.filename: info for info in listed}
-        self._limits = _limits(listed, directory)
+        self._members = {info.filename: info for info in listed_names}
+        self._limits = _limits(listed_names, directory)
 
     @property
     def size(self) -> int:
@@ -121,13 +121,13 @@ class ArrayReader:
         shape, order, dtype = self._header(head, name)
         if dtype.kind not in kinds or dtype.hasobject or len(shape) != ndim or min(shape, default=0) < 0:
             raise ValueError(f"{name} is an array of another kind: {dtype}, {len(shape)}-dimensional")
-        count = 1
+        declared_count = 1
         for length in shape:
-            count *= length
+            declared_count *= length
         offset = start + head.tell()
-        if count * dtype.itemsize != end - offset:
+        if declared_count * dtype.itemsize != end - offset:
             raise ValueError(f"{name} has another length than it states")
-        if count == 0:
+        if declared_count == 0:
             return np.zeros(shape, dtype=dtype)
         if mapped:
             return np.memmap(self._path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
@@ -175,11 +175,11 @@ class ArrayReader:
 def _limits(members: list[zipfile.ZipInfo], directory: int) -> dict[str, int]:
     """Where each member ends at the latest: shared bytes would let a small file hold any number of large arrays."""
     order = sorted(members, key=lambda info: info.header_offset)
-    ends = [*(info.header_offset for info in order[1:]), directory][: len(order)]
-    for info, end in zip(order, ends, strict=True):
+    edge_ends = [*(info.header_offset for info in order[1:]), directory][: len(order)]
+    for info, end in zip(order, edge_ends, strict=True):
         if info.header_offset + _LOCAL_HEADER + info.compress_size > end:
             raise ValueError(f"the member {info.filename} overlaps another one")
-    return {info.filename: end for info, end in zip(order, ends, strict=True)}
+    return {info.filename: end for info, end in zip(order, edge_ends, strict=True)}
 
 
 # Names of any plain kind among the arrays of an archive: a range, whole numbers, text with its bounds, or JSON.
@@ -193,49 +193,53 @@ def put_names(members: dict[str, Any], name: str, names: pd.Index) -> Any:
 
     A range far longer than the members so far is spelled out, since :func:`take_names` refuses it.
     """
-    held = sum(member.nbytes for member in members.values())
-    if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held:
+    held_nodes = sum(member.nbytes for member in members.values())
+    if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held_nodes:
         return {"kind": "range", "start": int(names.start), "stop": int(names.stop), "step": int(names.step)}
     if isinstance(names.dtype, np.dtype) and names.dtype.kind in "iu":
         members[name] = names.to_numpy()
         return {"kind": "numbers"}
-    listed = list(names)
-    if all(type(each) is str for each in listed):
-        texts = [each.encode("utf-8", "surrogatepass") for each in listed]
+    listed_names = list(names)
+    if all(type(each) is str for each in listed_names):
+        texts = [each.encode("utf-8", "surrogatepass") for each in listed_names]
         members[f"{name}.text"] = bytes_array(b"".join(texts))
         members[f"{name}.ends"] = np.cumsum([len(text) for text in texts], dtype=np.int64)
         return {"kind": "text"}
-    members[f"{name}.json"] = bytes_array(encode(listed))
+    members[f"{name}.json"] = bytes_array(encode(listed_names))
     return {"kind": "json"}
 
 
 def take_names(archive: ArrayReader, name: str, facts: Any) -> pd.Index:
     """The names that :func:`put_names` put there; ValueError where they are damaged."""
-    kind = facts["kind"]
-    if kind == "range":
-        bounds = [facts[key] for key in ("start", "stop", "step")]
+    name_kind = facts["kind"]
+    if name_kind == "range":
+        bounds = [facts[member_key] for member_key in ("start", "stop", "step")]
         if any(type(bound) is not int or abs(bound) >= 1 << 62 for bound in bounds):
             raise ValueError("a range of names without bounds")
         start, stop, step = bounds
         check_count(archive, len(range(start, stop, step)), f"names ({name})")
         return pd.RangeIndex(start, stop, step)
-    if kind == "numbers":
+    if name_kind == "numbers":
         numbers: pd.Index = pd.Index(archive.array(name, "iu"))
         return numbers
-    if kind == "text":
-        data = archive.array(f"{name}.text", "u").tobytes()
-        ends = archive.array(f"{name}.ends", "i").tolist()
-        starts = [0, *ends[:-1]]
-        if any(a > b for a, b in zip(starts, ends, strict=False)) or (ends and ends[-1] != len(data)):
+    if name_kind == "text":
+        file_bytes = archive.array(f"{name}.text", "u").tobytes()
+        edge_ends = archive.array(f"{name}.ends", "i").tolist()
+        starts = [0, *edge_ends[:-1]]
+        if any(a > b for a, b in zip(starts, edge_ends, strict=False)) or (
+            edge_ends and edge_ends[-1] != len(file_bytes)
+        ):
             raise ValueError("the bounds of the names do not fit")
-        listed = [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)]
-    elif kind == "json":
-        listed = decode(archive.array(f"{name}.json", "u").tobytes())
+        listed_names = [
+            file_bytes[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, edge_ends, strict=False)
+        ]
+    elif name_kind == "json":
+        listed_names = decode(archive.array(f"{name}.json", "u").tobytes())
     else:
-        raise ValueError(f"names of the unknown kind {kind!r}")
-    names = np.empty(len(listed), dtype=object)
-    names[:] = listed
-    return pd.Index(names, dtype=object, tupleize_cols=False)
+        raise ValueError(f"names of the unknown kind {name_kind!r}")
+    node_names = np.empty(len(listed_names), dtype=object)
+    node_names[:] = listed_names
+    return pd.Index(node_names, dtype=object, tupleize_cols=False)
 
 
 def check_count(archive: ArrayReader, count: int, what: str) -> None:

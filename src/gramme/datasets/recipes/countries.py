@@ -60,17 +60,19 @@ class CountryTable:
 def read_countries(path: Path) -> CountryTable:
     """The first sheet of the workbook, or the CSV file, that has all the columns."""
     best: tuple[list[str], str] | None = None
-    for sheet, rows in _sheets(path).items():
-        for place, (_, header) in enumerate(rows[:MAX_HEADER_ROW]):
+    for sheet, table_rows in _sheets(path).items():
+        for place, (_, header_cells) in enumerate(table_rows[:MAX_HEADER_ROW]):
             seen: dict[str, int] = {}
-            for position, cell in enumerate(header):
-                seen.setdefault(plain_name(cell), position)
-            columns = {name: seen[word] for name, words in WANTED.items() for word in reversed(words) if word in seen}
-            missing = [name for name in WANTED if name not in columns]
-            if not missing:
-                return _table(path, rows[place + 1 :], columns)
-            if best is None or len(missing) < len(best[0]):
-                best = missing, f"row {place + 1} of {sheet}"
+            for position, cell_content in enumerate(header_cells):
+                seen.setdefault(plain_name(cell_content), position)
+            table_columns = {
+                name: seen[word] for name, line_words in WANTED.items() for word in reversed(line_words) if word in seen
+            }
+            missing_name = [name for name in WANTED if name not in table_columns]
+            if not missing_name:
+                return _table(path, table_rows[place + 1 :], table_columns)
+            if best is None or len(missing_name) < len(best[0]):
+                best = missing_name, f"row {place + 1} of {sheet}"
     if best is None:
         raise FileFormatError("the table is empty", file=path)
     raise FileFormatError(
@@ -82,11 +84,11 @@ def read_countries(path: Path) -> CountryTable:
 
 def plain_name(cell: object) -> str:
     """A column's name without case, numbering and spelling variants."""
-    text = str(cell).casefold().replace("labour", "labor").replace("&", "and")
-    text = re.sub(r"\(.*?\)|,.*$", "", text)
-    text = re.sub(r"^\W*(\d+(st|nd|rd|th)?|[a-z])?[\s.]*pillar\s*\d*|^\s*(\d+|[a-z])[.)]\s*", "", text)
-    text = re.sub(r"^\W*\d+(st|nd|rd|th)?\b|\bscore\b|\bvalue\b|\b1-7\b", "", text)
-    return re.sub(r"[^a-z0-9]", "", text)
+    plain_text = str(cell).casefold().replace("labour", "labor").replace("&", "and")
+    plain_text = re.sub(r"\(.*?\)|,.*$", "", plain_text)
+    plain_text = re.sub(r"^\W*(\d+(st|nd|rd|th)?|[a-z])?[\s.]*pillar\s*\d*|^\s*(\d+|[a-z])[.)]\s*", "", plain_text)
+    plain_text = re.sub(r"^\W*\d+(st|nd|rd|th)?\b|\bscore\b|\bvalue\b|\b1-7\b", "", plain_text)
+    return re.sub(r"[^a-z0-9]", "", plain_text)
 
 
 def _sheets(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
@@ -94,24 +96,28 @@ def _sheets(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
     if path.suffix.casefold() == ".csv":
         return {"the file": list(cells(read_text(path), ",", path))}
     if path.suffix.casefold() == ".xlsx":
-        return {f"sheet {name!r}": list(enumerate(rows, start=1)) for name, rows in read_sheets(path).items()}
+        return {
+            f"sheet {name!r}": list(enumerate(table_rows, start=1)) for name, table_rows in read_sheets(path).items()
+        }
     raise DataError(f"{path}: the table must be an .xlsx or a .csv file")
 
 
 def _table(path: Path, rows: list[tuple[int, list[str]]], columns: dict[str, int]) -> CountryTable:
     countries, stages, scores = [], [], []
-    for line, row in rows:
-        values = {name: row[place].strip() if place < len(row) else "" for name, place in columns.items()}
-        values = {name: "" if cell.casefold() in BLANK else cell for name, cell in values.items()}
-        known = np.array([_score(values[pillar]) for pillar in PILLARS])
-        if not values["country"] or np.isnan(known).all():
+    for line_number, row_cells in rows:
+        values = {name: row_cells[place].strip() if place < len(row_cells) else "" for name, place in columns.items()}
+        values = {
+            name: "" if cell_content.casefold() in BLANK else cell_content for name, cell_content in values.items()
+        }
+        known_names = np.array([_score(values[pillar]) for pillar in PILLARS])
+        if not values["country"] or np.isnan(known_names).all():
             continue  # a blank line, a heading or a note below the table
-        wrong = next((pillar for pillar, score in zip(PILLARS, known, strict=True) if np.isinf(score)), None)
+        wrong = next((pillar for pillar, score in zip(PILLARS, known_names, strict=True) if np.isinf(score)), None)
         if wrong is not None:
-            raise FileFormatError(f"{values[wrong]!r} is not a score in {wrong!r}", file=path, line=line)
+            raise FileFormatError(f"{values[wrong]!r} is not a score in {wrong!r}", file=path, line=line_number)
         countries.append(values["country"])
         stages.append(values["stage of development"] or None)
-        scores.append(known)
+        scores.append(known_names)
     table = np.array(scores, dtype=np.float64).reshape(-1, len(PILLARS))
     return CountryTable(path, countries, stages, dict(zip(PILLARS, table.T, strict=True)))
 
@@ -133,15 +139,15 @@ def build_reinnovation(
     """
     neighbours = positive_int(neighbours, "neighbours")
     table = read_countries(_workbook(path))
-    layers: dict[str, Layer] = {}
+    graph_layers: dict[str, Layer] = {}
     for pillar in PILLARS:
         scores = table.scores[pillar]
-        known = np.flatnonzero(np.isfinite(scores))
-        if known.size < 2:
+        known_names = np.flatnonzero(np.isfinite(scores))
+        if known_names.size < 2:
             raise DataError(f"{table.file}: fewer than two countries have a score in {pillar!r}")
-        edges = nearest_edges(scores[known, None], min(neighbours, known.size - 1))
-        layers[pillar] = EdgeLayer(scores.size, *known[edges], nodes=known)
-    return MultilayerGraph(layers, nodes=table.countries, labels=table.stages, name="reinnovation")
+        edges = nearest_edges(scores[known_names, None], min(neighbours, known_names.size - 1))
+        graph_layers[pillar] = EdgeLayer(scores.size, *known_names[edges], nodes=known_names)
+    return MultilayerGraph(graph_layers, nodes=table.countries, labels=table.stages, name="reinnovation")
 
 
 def _workbook(path: str | os.PathLike[str] | None) -> Path:
@@ -157,8 +163,8 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
         if len(tables) == 1:
             return tables[0]
         if tables:
-            found = ", ".join(table.name for table in tables)
-            raise DataError(f"{folder} holds {found}: say which with path=...")
+            found_value = ", ".join(table.name for table in tables)
+            raise DataError(f"{folder} holds {found_value}: say which with path=...")
     places = " or ".join(str(folder) for folder in folders)
     raise DataError(f'{_NEEDED} Then: load("reinnovation", path="table.xlsx"), or put the file alone into {places}')
 

@@ -26,9 +26,9 @@ def read_view(
         return stored
     arrays = read_arrays(relations_file)
     try:
-        pairs = {tuple(kinds): arrays[array].T for array, kinds in relations.items()}
+        node_pairs = {tuple(kinds): arrays[array].T for array, kinds in relations.items()}
         return MultilayerGraph.from_relations(
-            pairs, target=target, nodes=stored.nodes, labels=stored.labels, features=stored.features, name=name
+            node_pairs, target=target, nodes=stored.nodes, labels=stored.labels, features=stored.features, name=name
         )
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=relations_file) from error
@@ -41,8 +41,8 @@ def heco_builder(name: str, target: str, *kinds: str) -> Callable[..., Multilaye
 
     def build(paths: Paths, *, view: str = "edges") -> MultilayerGraph:
         """The graph as stored, or made of the raw relations."""
-        pairs = {f"paper_{kind}": ("paper", kind) for kind in kinds}
-        return read_view(paths["graph.npz"], paths["relations.npz"], name, view, target=target, relations=pairs)
+        node_pairs = {f"paper_{kind}": ("paper", kind) for kind in kinds}
+        return read_view(paths["graph.npz"], paths["relations.npz"], name, view, target=target, relations=node_pairs)
 
     return build
 
@@ -51,8 +51,8 @@ def split_heco(paths: Paths, *, per_class: int = 20) -> Split:
     """20, 40 or 60 training nodes per class, 1000 for validation, 1000 for the test."""
     if per_class not in (20, 40, 60):
         raise DataError(f"per_class must be 20, 40 or 60, not {per_class!r}")
-    names = {"train": f"train_{per_class}", "validation": f"val_{per_class}", "test": f"test_{per_class}"}
-    return read_positions(paths["graph.npz"], **names)
+    node_names = {"train": f"train_{per_class}", "validation": f"val_{per_class}", "test": f"test_{per_class}"}
+    return read_positions(paths["graph.npz"], **node_names)
 
 
 # ACM 3025: papers joined by a common author and by a common subject; a benchmark of scale.
@@ -85,8 +85,8 @@ def build_multiple_features(paths: Paths, *, neighbours: int = 10) -> Multilayer
     path = paths["views.npz"]
     arrays = read_arrays(path)
     try:
-        views = {name: arrays[stored] for stored, name in MULTIPLE_FEATURES_VIEWS.items()}
-        labels = arrays["labels"]
+        views = {layer_name: arrays[stored] for stored, layer_name in MULTIPLE_FEATURES_VIEWS.items()}
+        node_labels = arrays["labels"]
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
-    return MultilayerGraph.from_views(views, k=neighbours, labels=labels, name="multiple_features")
+    return MultilayerGraph.from_views(views, k=neighbours, labels=node_labels, name="multiple_features")

@@ -63,28 +63,28 @@ class Synset(NamedTuple):
 def build_wordnet(paths: Paths, *, path: str | os.PathLike[str] | None = None) -> MultilayerGraph:
     """A layer per relation, the way it was stated known, and one of the words that synsets share."""
     synsets = list(_synsets(_folder(path)))
-    index = pd.Index([synset.name for synset in synsets])
-    if not index.is_unique:
-        raise DataError(f"the synset {index[index.duplicated()][0]} occurs twice")
-    ends: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in RELATIONS.values()}
+    node_lookup = pd.Index([synset.name for synset in synsets])
+    if not node_lookup.is_unique:
+        raise DataError(f"the synset {node_lookup[node_lookup.duplicated()][0]} occurs twice")
+    edge_ends: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in RELATIONS.values()}
     for synset in synsets:
         for symbol, other in synset.pointers:
-            source, target = ends[RELATIONS[symbol]]
+            source, target = edge_ends[RELATIONS[symbol]]
             source.append(synset.name)
             target.append(other)
-    layers: dict[str, Layer] = {}
-    for name, (source, target) in ends.items():
-        start, end = index.get_indexer(pd.Index(source)), index.get_indexer(pd.Index(target))
-        if (end < 0).any():
-            missing = target[int(np.flatnonzero(end < 0)[0])]
-            raise DataError(f"a {name} points to {missing}, which no data file has")
-        ways = np.ones(start.size, dtype=np.int8)
-        layers[name] = EdgeLayer(len(index), start, end, ways=ways)
-    node = np.repeat(np.arange(len(index)), [len(synset.words) for synset in synsets])
-    group, words = pd.factorize(pd.Index([word for synset in synsets for word in synset.words]))
-    layers["word"] = MembershipLayer(len(index), node, group, words)
-    labels = [LEXICOGRAPHER_FILES[synset.file_number] for synset in synsets]
-    return MultilayerGraph(layers, nodes=index, labels=labels, name="wordnet")
+    graph_layers: dict[str, Layer] = {}
+    for layer_name, (source, target) in edge_ends.items():
+        start_nodes, end_nodes = node_lookup.get_indexer(pd.Index(source)), node_lookup.get_indexer(pd.Index(target))
+        if (end_nodes < 0).any():
+            missing_name = target[int(np.flatnonzero(end_nodes < 0)[0])]
+            raise DataError(f"a {layer_name} points to {missing_name}, which no data file has")
+        ways = np.ones(start_nodes.size, dtype=np.int8)
+        graph_layers[layer_name] = EdgeLayer(len(node_lookup), start_nodes, end_nodes, ways=ways)
+    node = np.repeat(np.arange(len(node_lookup)), [len(synset.words) for synset in synsets])
+    group, line_words = pd.factorize(pd.Index([word for synset in synsets for word in synset.words]))
+    graph_layers["word"] = MembershipLayer(len(node_lookup), node, group, line_words)
+    node_labels = [LEXICOGRAPHER_FILES[synset.file_number] for synset in synsets]
+    return MultilayerGraph(graph_layers, nodes=node_lookup, labels=node_labels, name="wordnet")
 
 
 def _folder(path: str | os.PathLike[str] | None) -> Path:
@@ -101,14 +101,14 @@ def _folder(path: str | os.PathLike[str] | None) -> Path:
 
 
 def _synsets(folder: Path) -> Iterator[Synset]:
-    for name in DATA_FILES:
-        file = folder / name
-        if not file.is_file():
-            raise DataError(f"{folder} has no {name}. {_NEEDED}")
-        with file.open(encoding="latin-1") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip() and not line.startswith("  "):  # the licence is indented
-                    yield _synset(line, file, number)
+    for layer_name in DATA_FILES:
+        file_path = folder / layer_name
+        if not file_path.is_file():
+            raise DataError(f"{folder} has no {layer_name}. {_NEEDED}")
+        with file_path.open(encoding="latin-1") as lines:
+            for line_number, line_text in enumerate(lines, start=1):
+                if line_text.strip() and not line_text.startswith("  "):  # the licence is indented
+                    yield _synset(line_text, file_path, line_number)
 
 
 def _synset(line: str, file: Path, number: int) -> Synset:
@@ -117,9 +117,9 @@ def _synset(line: str, file: Path, number: int) -> Synset:
     try:
         offset, code, part = fields[0], int(fields[1]), fields[2]
         count = int(fields[3], 16)
-        words = [fields[4 + 2 * place].lower().partition("(")[0] for place in range(count)]
-        start = 4 + 2 * count
-        places = range(start + 1, start + 1 + 4 * int(fields[start]), 4)
+        line_words = [fields[4 + 2 * place].lower().partition("(")[0] for place in range(count)]
+        start_nodes = 4 + 2 * count
+        places = range(start_nodes + 1, start_nodes + 1 + 4 * int(fields[start_nodes]), 4)
         pointers = [(fields[place], f"{_part(fields[place + 2])}{fields[place + 1]}") for place in places]
     except (IndexError, ValueError) as error:
         raise FileFormatError(
@@ -130,7 +130,7 @@ def _synset(line: str, file: Path, number: int) -> Synset:
             f"the file number must be below {len(LEXICOGRAPHER_FILES)}, not {code}", file=file, line=number
         )
     kept = [(symbol, other) for symbol, other in pointers if symbol in RELATIONS]
-    return Synset(f"{_part(part)}{offset}", code, list(dict.fromkeys(words)), kept)
+    return Synset(f"{_part(part)}{offset}", code, list(dict.fromkeys(line_words)), kept)
 
 
 def _part(letter: str) -> str:

@@ -16,10 +16,10 @@ CKM_SOCIAL_LAYERS = ("advice", "discussion", "friend")
 
 def build_ckm_social(paths: Paths) -> MultilayerGraph:
     """Nominations as undirected edges; nodes are numbered 0 to 240 as in the file."""
-    codes = read_integers(paths["ckm_social.multilayer.labels"], range(CITIES), expected=PHYSICIANS)[:, 0]
+    layer_codes = read_integers(paths["ckm_social.multilayer.labels"], range(CITIES), expected=PHYSICIANS)[:, 0]
     return MultilayerGraph(
         read_edge_layers(paths["ckm_social.multilayer.edges"], CKM_SOCIAL_LAYERS, PHYSICIANS),
-        labels=[f"city {code + 1}" for code in codes],
+        labels=[f"city {code + 1}" for code in layer_codes],
         name="ckm_social",
     )
 
@@ -33,11 +33,11 @@ LABELS = ("Ng", "Leskovec")
 
 def build_leskovec_ng(paths: Paths) -> MultilayerGraph:
     """Co-authorships as edges; a node is named by the researcher."""
-    codes = read_integers(paths["Leskovec-Ng.multilayer.labels"], range(len(LABELS)), expected=RESEARCHERS)[:, 0]
+    layer_codes = read_integers(paths["Leskovec-Ng.multilayer.labels"], range(len(LABELS)), expected=RESEARCHERS)[:, 0]
     return MultilayerGraph(
         read_edge_layers(paths["Leskovec-Ng.multilayer.edges"], LESKOVEC_NG_LAYERS, RESEARCHERS),
         nodes=read_lines(paths["authorindex.txt"], expected=RESEARCHERS),
-        labels=[LABELS[code] for code in codes],
+        labels=[LABELS[code] for code in layer_codes],
         name="leskovec_ng",
     )
 
@@ -50,18 +50,20 @@ VICKERS_CHAN_LAYERS = ("get_on", "best_friends", "work_with")
 def build_vickers_chan(paths: Paths, *, directed: bool = False) -> MultilayerGraph:
     """Nominations as edges; a pupil is named by the number in the source, 1 to 29."""
     numbers = range(1, PUPILS + 1)
-    rows = read_integers(
+    table_rows = read_integers(
         paths["Vickers-Chan-7thGraders_multiplex.edges"],
         range(1, 1 + len(VICKERS_CHAN_LAYERS)),
         numbers,
         numbers,
         range(1, 2),
     )
-    layer, source, target, _ = rows.T
-    layers: dict[str, Layer] = {
-        name: EdgeLayer(PUPILS, source[layer == number] - 1, target[layer == number] - 1, directed=directed)
-        for number, name in enumerate(VICKERS_CHAN_LAYERS, start=1)
+    layer, source, target, _ = table_rows.T
+    graph_layers: dict[str, Layer] = {
+        layer_name: EdgeLayer(
+            PUPILS, source[layer == node_number] - 1, target[layer == node_number] - 1, directed=directed
+        )
+        for node_number, layer_name in enumerate(VICKERS_CHAN_LAYERS, start=1)
     }
     pupils = np.arange(1, PUPILS + 1)
-    labels = ["boy" if pupil <= BOYS else "girl" for pupil in pupils]
-    return MultilayerGraph(layers, nodes=pupils, labels=labels, name="vickers_chan")
+    node_labels = ["boy" if pupil <= BOYS else "girl" for pupil in pupils]
+    return MultilayerGraph(graph_layers, nodes=pupils, labels=node_labels, name="vickers_chan")

@@ -27,47 +27,47 @@ Paragraph = dict[str, str]
 def build_debian(paths: Paths, *, path: str | os.PathLike[str] | None = None) -> MultilayerGraph:
     """A layer per kind of dependency, the way it was stated known, and one of maintainers and of tags."""
     packages = _packages(_index_file(path))
-    names = pd.Index(sorted(packages))
-    layers: dict[str, Layer] = {}
+    node_names = pd.Index(sorted(packages))
+    graph_layers: dict[str, Layer] = {}
     for field in DEPENDENCIES:
-        pairs = [
-            (name, other)
-            for name in names
-            for other in dict.fromkeys(_named(packages[name].get(field, "")))
-            if other != name and other in packages
+        node_pairs = [
+            (node_name, other)
+            for node_name in node_names
+            for other in dict.fromkeys(_named(packages[node_name].get(field, "")))
+            if other != node_name and other in packages
         ]
-        source, target = ([pair[end] for pair in pairs] for end in (0, 1))
-        start, end = names.get_indexer(pd.Index(source)), names.get_indexer(pd.Index(target))
-        ways = np.ones(start.size, dtype=np.int8)
-        layers[field.lower()] = EdgeLayer(len(names), start, end, ways=ways)
+        source, target = ([pair[end] for pair in node_pairs] for end in (0, 1))
+        start_nodes, end_nodes = node_names.get_indexer(pd.Index(source)), node_names.get_indexer(pd.Index(target))
+        ways = np.ones(start_nodes.size, dtype=np.int8)
+        graph_layers[field.lower()] = EdgeLayer(len(node_names), start_nodes, end_nodes, ways=ways)
     for field in GROUPS:
-        values = [_values(field, packages[name]) for name in names]
-        node = np.repeat(np.arange(len(names)), [len(some) for some in values])
-        group, groups = pd.factorize(pd.Index([value for some in values for value in some]))
-        layers[field.lower()] = MembershipLayer(len(names), node, group, groups)
-    labels = [packages[name].get(SECTION, "").rpartition("/")[2] or None for name in names]
-    return MultilayerGraph(layers, nodes=names, labels=labels, name="debian")
+        column_values = [_values(field, packages[node_name]) for node_name in node_names]
+        node = np.repeat(np.arange(len(node_names)), [len(some) for some in column_values])
+        group, group_names = pd.factorize(pd.Index([value for some in column_values for value in some]))
+        graph_layers[field.lower()] = MembershipLayer(len(node_names), node, group, group_names)
+    node_labels = [packages[node_name].get(SECTION, "").rpartition("/")[2] or None for node_name in node_names]
+    return MultilayerGraph(graph_layers, nodes=node_names, labels=node_labels, name="debian")
 
 
 def _index_file(path: str | os.PathLike[str] | None) -> Path:
     if path is None:
         raise DataError(f'{_NEEDED} Then: load("debian", path="Packages")')
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise DataError(f"there is no file {file}. {_NEEDED}")
-    return file
+    file_path = Path(path).expanduser()
+    if not file_path.is_file():
+        raise DataError(f"there is no file {file_path}. {_NEEDED}")
+    return file_path
 
 
 def _packages(file: Path) -> dict[str, Paragraph]:
     """The paragraphs by package; the last one of a package counts, as later versions follow."""
-    found: dict[str, Paragraph] = {}
+    found_by_name: dict[str, Paragraph] = {}
     for number, paragraph in _paragraphs(file):
         if "Package" not in paragraph:
             raise FileFormatError("a paragraph of a Packages index must have a line Package:", file=file, line=number)
-        found[paragraph["Package"]] = paragraph
-    if not found:
+        found_by_name[paragraph["Package"]] = paragraph
+    if not found_by_name:
         raise FileFormatError("no package is in this index", file=file)
-    return found
+    return found_by_name
 
 
 def _paragraphs(file: Path) -> Iterator[tuple[int, Paragraph]]:
@@ -75,18 +75,18 @@ def _paragraphs(file: Path) -> Iterator[tuple[int, Paragraph]]:
     paragraph: Paragraph = {}
     began, key = 1, ""
     with _opened(file) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
+        for line_number, line_text in enumerate(lines, start=1):
+            if not line_text.strip():
                 if paragraph:
                     yield began, paragraph
-                paragraph, began, key = {}, number + 1, ""
-            elif line[0] in " \t":
+                paragraph, began, key = {}, line_number + 1, ""
+            elif line_text[0] in " \t":
                 if key:
-                    paragraph[key] += f" {line.strip()}"
+                    paragraph[key] += f" {line_text.strip()}"
             else:
-                key, colon, value = line.partition(":")
+                key, colon, value = line_text.partition(":")
                 if not colon:
-                    raise FileFormatError("a line of a Packages index is Field: value", file=file, line=number)
+                    raise FileFormatError("a line of a Packages index is Field: value", file=file, line=line_number)
                 paragraph[key] = value.strip()
     if paragraph:
         yield began, paragraph
@@ -104,16 +104,16 @@ def _opened(file: Path) -> IO[str]:
 def _named(text: str) -> Iterator[str]:
     """The packages that a list of dependencies names, alternatives included, without version and architecture."""
     for part in re.split(r"[,|]", text):
-        words = part.split()
-        if words:
-            yield words[0].partition(":")[0]
+        line_words = part.split()
+        if line_words:
+            yield line_words[0].partition(":")[0]
 
 
 def _values(field: str, paragraph: Paragraph) -> list[str]:
     """A maintainer is one group, whatever is in the name; tags are separated by commas."""
     text = paragraph.get(field, "")
-    parts = text.split(",") if field == "Tag" else [text]
-    return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    line_fields = text.split(",") if field == "Tag" else [text]
+    return list(dict.fromkeys(part.strip() for part in line_fields if part.strip()))
 
 
 _NEEDED = (

@@ -170,8 +170,8 @@ def read_matrix(path: Path) -> sp.csr_array:
         if not (isinstance(stored, Call) and stored.name in _MATRICES):
             raise ValueError("it holds something else")
         state = stored.state
-        parts = (_array(state["data"]), _array(state["indices"]), _array(state["indptr"]))
-        matrix = sp.csr_array(parts, shape=state["_shape"], dtype=np.float64)
+        matrix_parts = (_array(state["data"]), _array(state["indices"]), _array(state["indptr"]))
+        matrix = sp.csr_array(matrix_parts, shape=state["_shape"], dtype=np.float64)
         matrix.check_format(full_check=True)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(f"this is no CSR matrix ({error})", file=path) from error
@@ -267,11 +267,11 @@ def build_cora(paths: Paths) -> MultilayerGraph:
     test = _test_papers(paths)
     order[test] = order[-TEST:].copy()
     classes = np.concatenate([read_classes(paths[f"ind.cora.{part}"]) for part in ("ally", "ty")])
-    features = sp.vstack([read_matrix(paths[f"ind.cora.{part}"]) for part in ("allx", "tx")])
+    feature_matrix = sp.vstack([read_matrix(paths[f"ind.cora.{part}"]) for part in ("allx", "tx")])
     return MultilayerGraph(
         {"citations": EdgeLayer(PAPERS, *read_adjacency(paths["ind.cora.graph"]))},
         labels=[CLASSES[number] for number in classes[order]],
-        features=sp.csr_array(features)[order],
+        features=sp.csr_array(feature_matrix)[order],
         name="cora",
     )
 

@@ -31,16 +31,16 @@ def build_synthetic_table(
 ) -> MultilayerGraph:
     """Time and memory grow with nodes x layers; the implied edges are never made."""
     groups = positive_int(groups, "groups")
-    labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
+    node_labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
     if groups < classes:
         raise DataError(f"{groups} groups are too few for {classes} classes: each class needs one of its own")
-    made: dict[str, Layer] = {
-        f"column {number}": MembershipLayer.from_codes(
-            tied_groups(labels, classes, groups, strength, random), range(groups)
+    generated_layers: dict[str, Layer] = {
+        f"column {layer_number}": MembershipLayer.from_codes(
+            tied_groups(node_labels, classes, groups, strength, random), range(groups)
         )
-        for number, (strength, random) in enumerate(of_layers, start=1)
+        for layer_number, (strength, random) in enumerate(of_layers, start=1)
     }
-    return MultilayerGraph(made, labels=labels, name="synthetic_table")
+    return MultilayerGraph(generated_layers, labels=node_labels, name="synthetic_table")
 
 
 def _classes(
@@ -82,15 +82,15 @@ def build_synthetic(
 ) -> MultilayerGraph:
     """Time and memory grow with the edges, nodes x degree / 2 per layer, never with nodes squared."""
     nodes = positive_int(nodes, "nodes", least=2)
-    labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
+    node_labels, of_layers = _classes(nodes, classes, signal, layers, random_state)
     if not 0 <= degree < nodes:
         raise DataError(f"degree must be between 0 and nodes - 1 = {nodes - 1}, not {degree}")
     edges = round(nodes * degree / 2)
-    made: dict[str, Layer] = {
-        f"layer {number}": EdgeLayer(nodes, *_edges(labels, classes, edges, strength, random))
-        for number, (strength, random) in enumerate(of_layers, start=1)
+    generated_layers: dict[str, Layer] = {
+        f"layer {layer_number}": EdgeLayer(nodes, *_edges(node_labels, classes, edges, strength, random))
+        for layer_number, (strength, random) in enumerate(of_layers, start=1)
     }
-    return MultilayerGraph(made, labels=labels, name="synthetic")
+    return MultilayerGraph(generated_layers, labels=node_labels, name="synthetic")
 
 
 def _edges(
@@ -130,20 +130,20 @@ def build_synthetic_coupled(
     if classes > half:
         raise DataError(f"{half} nodes in a network cannot hold {classes} classes")
     one, two, inside, outside, between = streams(random_state, 5)
-    labels = np.concatenate([shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)])
+    node_labels = np.concatenate([shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)])
     first, second = np.arange(half), np.arange(half, nodes)
     source, from_second = (np.repeat(network, max(1, degree // 2)) for network in (first, second))
-    target = _partners(labels[source], first, labels, of_first, inside)
-    to_second = _partners(labels[from_second], second, labels, of_second, outside)
+    target = _partners(node_labels[source], first, node_labels, of_first, inside)
+    to_second = _partners(node_labels[from_second], second, node_labels, of_second, outside)
     coupled = np.repeat(second, couplings)
-    partner = _partners(labels[coupled], first, labels, coupling_signal, between)
+    partner = _partners(node_labels[coupled], first, node_labels, coupling_signal, between)
     return MultilayerGraph(
         {
             "first": EdgeLayer(nodes, source, target, nodes=first),
             "second": EdgeLayer(nodes, from_second, to_second, nodes=second),
         },
         couplings={("first", "second"): Coupling(nodes, partner, coupled)},
-        labels=labels,
+        labels=node_labels,
         name="synthetic_coupled",
     )
 
@@ -158,10 +158,10 @@ def _partners(
     """For each wanted class a node of a network: of that class with the given probability, else any."""
     chosen = network[random.integers(network.size, size=wanted.size)]
     tied = random.random(wanted.size) < strength
-    for label in np.unique(wanted):
-        own = network[labels[network] == label]
-        rows = np.flatnonzero(tied & (wanted == label))
-        chosen[rows] = own[random.integers(own.size, size=rows.size)]
+    for node_label in np.unique(wanted):
+        own = network[labels[network] == node_label]
+        table_rows = np.flatnonzero(tied & (wanted == node_label))
+        chosen[table_rows] = own[random.integers(own.size, size=table_rows.size)]
     return chosen
 
 
@@ -188,10 +188,10 @@ def build_synthetic_kinds(
         if classes > count:
             raise DataError(f"{count} {what} cannot hold {classes} classes")
     first, second, third = streams(random_state, 3)
-    labels = shuffled_classes(nodes, classes, first)
+    node_labels = shuffled_classes(nodes, classes, first)
     paper = second.integers(nodes, size=authorships)
-    author = tied_groups(labels[paper], classes, authors, signal, second)
-    venue = tied_groups(labels, classes, venues, signal, third)
+    author = tied_groups(node_labels[paper], classes, authors, signal, second)
+    venue = tied_groups(node_labels, classes, venues, signal, third)
     return MultilayerGraph.from_relations(
         {
             ("paper", "author"): pd.DataFrame({"source": paper, "target": author}),
@@ -199,6 +199,6 @@ def build_synthetic_kinds(
         },
         target="paper",
         nodes={"paper": pd.RangeIndex(nodes), "author": pd.RangeIndex(authors), "venue": pd.RangeIndex(venues)},
-        labels=labels,
+        labels=node_labels,
         name="synthetic_kinds",
     )

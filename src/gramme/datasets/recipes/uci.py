@@ -22,12 +22,12 @@ def build_balance_scale(paths: Paths) -> MultilayerGraph:
     """All 5^4 settings in lexicographic order; label by the sign of the torque difference."""
     settings = np.array(list(product(range(1, 6), repeat=4)))
     torque = settings[:, 0] * settings[:, 1] - settings[:, 2] * settings[:, 3]
-    labels = np.array(["R", "B", "L"], dtype=object)[np.sign(torque) + 1]
-    layers: dict[str, Layer] = {
-        name: MembershipLayer.from_codes(settings[:, column] - 1, range(1, 6))
-        for column, name in enumerate(BALANCE_SCALE_ATTRIBUTES)
+    node_labels = np.array(["R", "B", "L"], dtype=object)[np.sign(torque) + 1]
+    graph_layers: dict[str, Layer] = {
+        layer_name: MembershipLayer.from_codes(settings[:, column] - 1, range(1, 6))
+        for column, layer_name in enumerate(BALANCE_SCALE_ATTRIBUTES)
     }
-    return MultilayerGraph(layers, labels=labels, name="balance_scale")
+    return MultilayerGraph(graph_layers, labels=node_labels, name="balance_scale")
 
 
 # Congress votes: 435 members of the US House of 1984, joined where they voted alike.
@@ -60,19 +60,20 @@ def build_congress_votes(paths: Paths) -> MultilayerGraph:
     """One membership layer per vote with the groups y and n; who did neither is absent from it."""
     parsers = [one_of(PARTIES), *[one_of(ANSWERS)] * len(VOTES)]
     party, *votes = read_cells(paths["house-votes-84.data"], parsers, expected=MEMBERS)
-    layers: dict[str, Layer] = {
-        name: MembershipLayer.from_values(values) for name, values in zip(VOTES, votes, strict=True)
+    graph_layers: dict[str, Layer] = {
+        layer_name: MembershipLayer.from_values(column_values)
+        for layer_name, column_values in zip(VOTES, votes, strict=True)
     }
-    return MultilayerGraph(layers, labels=party, name="congress_votes")
+    return MultilayerGraph(graph_layers, labels=party, name="congress_votes")
 
 
 def build_leaky(paths: Paths) -> MultilayerGraph:
     """The party itself as a layer, and the first three votes."""
     honest = build_congress_votes(paths)
     assert honest.labels is not None
-    layers: dict[str, Layer] = {"party": MembershipLayer.from_values(honest.labels)}
-    layers |= {name: honest.layers[name] for name in VOTES[:LEAKED_VOTES]}
-    return honest.replace(layers=layers, name="congress_votes_leaky")
+    graph_layers: dict[str, Layer] = {"party": MembershipLayer.from_values(honest.labels)}
+    graph_layers |= {layer_name: honest.layers[layer_name] for layer_name in VOTES[:LEAKED_VOTES]}
+    return honest.replace(layers=graph_layers, name="congress_votes_leaky")
 
 
 # Mammography: 961 mammographic masses, joined where an attribute has the same value.
@@ -89,14 +90,14 @@ def build_mammography(paths: Paths, *, recipe: str = "paper") -> MultilayerGraph
         raise DataError(f"mammography has no recipe {recipe!r}; {did_you_mean(recipe, RECIPES)}")
     parsers: list[Callable[[str], Any]] = [_age_band if name == "age" else _value for name in MAMMOGRAPHY_ATTRIBUTES]
     parsers.append(one_of(SEVERITY))
-    *columns, labels = read_cells(paths["mammographic_masses.data"], parsers, expected=MASSES)
-    layers: dict[str, Layer] = {}
-    for name, values in zip(MAMMOGRAPHY_ATTRIBUTES, columns, strict=True):
+    *table_columns, node_labels = read_cells(paths["mammographic_masses.data"], parsers, expected=MASSES)
+    graph_layers: dict[str, Layer] = {}
+    for layer_name, column_values in zip(MAMMOGRAPHY_ATTRIBUTES, table_columns, strict=True):
         if recipe == "paper":
-            filler = "unknown" if name == "age" else _median(values)
-            values = [filler if value is None else value for value in values]
-        layers[name] = MembershipLayer.from_values(values)
-    return MultilayerGraph(layers, labels=labels, name="mammography")
+            filler = "unknown" if layer_name == "age" else _median(column_values)
+            column_values = [filler if value is None else value for value in column_values]
+        graph_layers[layer_name] = MembershipLayer.from_values(column_values)
+    return MultilayerGraph(graph_layers, labels=node_labels, name="mammography")
 
 
 def _value(cell: str) -> int | None:
@@ -135,14 +136,14 @@ def build_wine(paths: Paths, *, bins: int = 5) -> MultilayerGraph:
     from sklearn.datasets import load_wine  # slow to import
 
     source = load_wine()
-    layers: dict[str, Layer] = {}
-    for name, values in zip(source.feature_names, source.data.T, strict=True):
-        cuts = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)).round(8))
-        codes = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, len(cuts) - 2)
-        groups = [f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts)]
-        layers[RENAMED.get(name, name)] = MembershipLayer.from_codes(codes, groups)
-    labels = [str(source.target_names[number]) for number in source.target]
-    return MultilayerGraph(layers, labels=labels, name="wine")
+    graph_layers: dict[str, Layer] = {}
+    for node_name, column_values in zip(source.feature_names, source.data.T, strict=True):
+        cuts = np.unique(np.quantile(column_values, np.linspace(0, 1, bins + 1)).round(8))
+        group_codes = np.clip(np.searchsorted(cuts, column_values, side="right") - 1, 0, len(cuts) - 2)
+        layer_groups = [f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts)]
+        graph_layers[RENAMED.get(node_name, node_name)] = MembershipLayer.from_codes(group_codes, layer_groups)
+    node_labels = [str(source.target_names[number]) for number in source.target]
+    return MultilayerGraph(graph_layers, labels=node_labels, name="wine")
 
 
 QUARTERS = {
@@ -158,9 +159,9 @@ def build_digits(paths: Paths, *, neighbours: int = 10) -> MultilayerGraph:
     from sklearn.datasets import load_digits  # slow to import
 
     source = load_digits()
-    count = len(source.images)
-    layers: dict[str, Layer] = {}
-    for name, (rows, columns) in QUARTERS.items():
-        pixels = source.images[:, rows, columns].reshape(count, -1)
-        layers[name] = EdgeLayer(count, *nearest_edges(pixels, neighbours))
-    return MultilayerGraph(layers, labels=source.target, name="digits")
+    node_count = len(source.images)
+    graph_layers: dict[str, Layer] = {}
+    for layer_name, (table_rows, table_columns) in QUARTERS.items():
+        pixels = source.images[:, table_rows, table_columns].reshape(node_count, -1)
+        graph_layers[layer_name] = EdgeLayer(node_count, *nearest_edges(pixels, neighbours))
+    return MultilayerGraph(graph_layers, labels=source.target, name="digits")

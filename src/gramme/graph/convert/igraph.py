@@ -59,40 +59,46 @@ def from_igraph(
         if not hasattr(graph, "vs") or not hasattr(graph, "get_edgelist"):
             raise DataError(f"an igraph.Graph is needed, not {type(graph).__name__}")
     frames: list[pd.DataFrame] = []
-    directed: dict[str, bool] = {}
-    names: dict[Any, None] = {}
-    held: dict[str, list[Any]] = {}
-    labels: dict[Any, Any] = {}
-    for key, graph in by_layer.items():
+    is_directed: dict[str, bool] = {}
+    node_names: dict[Any, None] = {}
+    held_nodes: dict[str, list[Any]] = {}
+    node_labels: dict[Any, Any] = {}
+    for layer_key, graph in by_layer.items():
         nodes = list(graph.vs[node]) if node in graph.vs.attributes() else list(range(graph.vcount()))
-        names.update(dict.fromkeys(nodes))
-        stated = np.full(graph.ecount(), str(key) if key is not None else ONLY_LAYER, dtype=object)
-        if key is None and layer in graph.es.attributes():
-            stated = np.array([str(one) for one in graph.es[layer]], dtype=object)
-        directed |= dict.fromkeys(set(stated.tolist()) or {str(key or ONLY_LAYER)}, graph.is_directed())
-        if key is not None:
-            held[str(key)] = nodes
-        ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-        index = loose_index(nodes)
-        frame = pd.DataFrame({"source_layer": stated, "source": index[ends[:, 0]], "target": index[ends[:, 1]]})
-        frame["target_layer"] = stated
-        known = graph.es.attributes()
-        frame["weight"] = np.array(graph.es[weight], dtype=np.float64) if weight in known else np.nan
+        node_names.update(dict.fromkeys(nodes))
+        stated_values = np.full(graph.ecount(), str(layer_key) if layer_key is not None else ONLY_LAYER, dtype=object)
+        if layer_key is None and layer in graph.es.attributes():
+            stated_values = np.array([str(one) for one in graph.es[layer]], dtype=object)
+        is_directed |= dict.fromkeys(set(stated_values.tolist()) or {str(layer_key or ONLY_LAYER)}, graph.is_directed())
+        if layer_key is not None:
+            held_nodes[str(layer_key)] = nodes
+        edge_ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+        node_lookup = loose_index(nodes)
+        frame = pd.DataFrame(
+            {
+                "source_layer": stated_values,
+                "source": node_lookup[edge_ends[:, 0]],
+                "target": node_lookup[edge_ends[:, 1]],
+            }
+        )
+        frame["target_layer"] = stated_values
+        known_names = graph.es.attributes()
+        frame["weight"] = np.array(graph.es[weight], dtype=np.float64) if weight in known_names else np.nan
         for name_of_column in edge_features or ():
-            frame[name_of_column] = graph.es[name_of_column] if name_of_column in known else None
+            frame[name_of_column] = graph.es[name_of_column] if name_of_column in known_names else None
         frames.append(frame)
         if label is not None and label not in graph.vs.attributes():
             raise DataError(f"no vertex has the attribute {label!r}; {did_you_mean(label, graph.vs.attributes())}")
         for one, value in zip(nodes, graph.vs[label], strict=True) if label is not None else ():
-            if value is not None and labels.setdefault(one, value) != value:
-                raise DataError(f"the node {one!r} has the labels {labels[one]!r} and {value!r}")
+            if value is not None and node_labels.setdefault(one, value) != value:
+                raise DataError(f"the node {one!r} has the labels {node_labels[one]!r} and {value!r}")
     return from_edges(
         pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True),
-        directed=directed,
-        nodes=list(names),
-        layers=list(directed),
-        node_sets={key: nodes for key, nodes in held.items() if len(nodes) < len(names)},
-        labels=[labels.get(one) for one in names] if label is not None else None,
+        directed=is_directed,
+        nodes=list(node_names),
+        layers=list(is_directed),
+        node_sets={key: nodes for key, nodes in held_nodes.items() if len(nodes) < len(node_names)},
+        labels=[node_labels.get(one) for one in node_names] if label is not None else None,
         edge_features=edge_features,
         name=name,
     )

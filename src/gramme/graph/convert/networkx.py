@@ -92,82 +92,88 @@ def from_networkx(
         if target is None:
             raise DataError("with kind=..., say which kind is to be labelled with target=...")
         of_node: dict[Any, str] = {}
-        members: dict[str, list[Any]] = {}
+        layer_members: dict[str, list[Any]] = {}
         of_target: dict[Any, Any] = {}
-        for node, values in graphs.nodes(data=True):
-            if is_missing(values.get(kind)):
+        for node, edge_values in graphs.nodes(data=True):
+            if is_missing(edge_values.get(kind)):
                 raise DataError(f"the node {node!r} has no attribute {kind!r} to tell its kind")
-            of_node[node] = str(values[kind])
-            members.setdefault(of_node[node], []).append(node)
-            if label is not None and of_node[node] == target and not is_missing(values.get(label)):
-                of_target[node] = values[label]
-        order = list(members)
+            of_node[node] = str(edge_values[kind])
+            layer_members.setdefault(of_node[node], []).append(node)
+            if label is not None and of_node[node] == target and not is_missing(edge_values.get(label)):
+                of_target[node] = edge_values[label]
+        node_order = list(layer_members)
         relations: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
-        for source, end, values in graphs.edges(data=True):
-            ends = (source, end)
-            if order.index(of_node[source]) > order.index(of_node[end]):
-                ends = (end, source)
-            pair = (of_node[ends[0]], of_node[ends[1]])
-            relations.setdefault(pair, []).append((*ends, values.get(weight) if weight else None))
+        for source, end_nodes, edge_values in graphs.edges(data=True):
+            edge_ends = (source, end_nodes)
+            if node_order.index(of_node[source]) > node_order.index(of_node[end_nodes]):
+                edge_ends = (end_nodes, source)
+            pair = (of_node[edge_ends[0]], of_node[edge_ends[1]])
+            relations.setdefault(pair, []).append((*edge_ends, edge_values.get(weight) if weight else None))
         weighted: dict[tuple[str, str], list[Any]] = {}
-        for pair, rows in relations.items():
-            some = any(weight is not None for *_, weight in rows)
-            weighted[pair] = [(a, b, 1.0 if weight is None else weight) if some else (a, b) for a, b, weight in rows]
-        stated: dict[str, Iterable[Any]] = members | ({} if nodes is None else {target: nodes})
+        for pair, table_rows in relations.items():
+            some = any(weight is not None for *_, weight in table_rows)
+            weighted[pair] = [
+                (a, b, 1.0 if weight is None else weight) if some else (a, b) for a, b, weight in table_rows
+            ]
+        stated_values: dict[str, Iterable[Any]] = layer_members | ({} if nodes is None else {target: nodes})
         joined = {each for pair in relations for each in pair}
         return from_relations(
             weighted,
             target=target,
             paths=paths,
             directed=bool(graphs.is_directed()) if directed is None else directed,
-            nodes={each: names for each, names in stated.items() if each in joined},
+            nodes={each: node_names for each, node_names in stated_values.items() if each in joined},
             labels=None if label is None else of_target,
             features=features,
             name=name,
         )
     named = _named(graphs, nx)
-    for key, graph in named.items():
+    for layer_key, graph in named.items():
         if not isinstance(graph, nx.Graph):
-            raise DataError(f"layer {key!r} is not a networkx graph but {graph!r}")
-    index = name_index(dict.fromkeys(node for graph in named.values() for node in graph) if nodes is None else nodes)
-    frame = MultilayerGraph({}, nodes=index)
-    edges: dict[str, list[Edge]] = {}
+            raise DataError(f"layer {layer_key!r} is not a networkx graph but {graph!r}")
+    node_lookup = name_index(
+        dict.fromkeys(node for graph in named.values() for node in graph) if nodes is None else nodes
+    )
+    frame = MultilayerGraph({}, nodes=node_lookup)
+    edge_list: dict[str, list[Edge]] = {}
     origin: dict[str, str] = {}  # the graph that a layer's edges are from
-    labels: dict[Any, Any] = {}
-    for key, graph in named.items():
-        split = {key: list(graph.edges(data=True))}
+    node_labels: dict[Any, Any] = {}
+    for layer_key, graph in named.items():
+        split = {layer_key: list(graph.edges(data=True))}
         if graph.is_multigraph():
-            split = _layers_of_multigraph(graph, key, layer)
-        edges |= split
-        origin |= dict.fromkeys(split, key)
+            split = _layers_of_multigraph(graph, layer_key, layer)
+        edge_list |= split
+        origin |= dict.fromkeys(split, layer_key)
         for node, value in graph.nodes(data=label) if label is not None else ():
             if is_missing(value):
                 continue
-            if labels.setdefault(node, value) != value:
-                raise DataError(f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in another")
+            if node_labels.setdefault(node, value) != value:
+                raise DataError(
+                    f"node {node!r} has the label {node_labels[node]!r} in one graph and {value!r} in another"
+                )
     inside = {key: frame.positions(list(graph)) for key, graph in named.items()}
-    one_way = layer_directions(directed, edges, otherwise=None)
-    described = _edge_features(edges, edge_features)
-    layers: dict[str, Layer] = {
+    one_way = layer_directions(directed, edge_list, otherwise=None)
+    described = _edge_features(edge_list, edge_features)
+    graph_layers: dict[str, Layer] = {
         key: _layer(
             frame,
             key,
-            found,
+            found_value,
             weight,
             described[key],
             inside[origin[key]],
             named[origin[key]].is_directed(),
             one_way[key],
         )
-        for key, found in edges.items()
+        for key, found_value in edge_list.items()
     }
     return MultilayerGraph(
-        layers,
-        nodes=index,
-        labels=None if label is None else labels,
+        graph_layers,
+        nodes=node_lookup,
+        labels=None if label is None else node_labels,
         features=features,
         name=name,
-        num_nodes=len(index),
+        num_nodes=len(node_lookup),
     )
 
 
@@ -200,43 +206,49 @@ def to_networkx(graph: MultilayerGraph, *, merged: bool = False) -> dict[str, Ne
     networkx = import_extra("networkx", "networkx", "to_networkx")
     if graph.couplings:
         warnings.warn("networkx graphs cannot hold couplings", LossyFormatWarning, stacklevel=3)
-    labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
-    nodes = [(name, {} if label is None else {"label": label}) for name, label in zip(graph.nodes, labels, strict=True)]
+    node_labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
+    node_names = [
+        (node_name, {} if node_label is None else {"label": node_label})
+        for node_name, node_label in zip(graph.nodes, node_labels, strict=True)
+    ]
     if merged:
         one_way = any(layer.directed for layer in graph.layers.values())
         both: nx.MultiGraph[Any] = networkx.MultiDiGraph() if one_way else networkx.MultiGraph()
-        both.add_nodes_from(nodes)
-        for key, layer in graph.layers.items():
-            _add_edges(both, layer.to_edges(), nodes, {"layer": key}, mirrored=one_way)
+        both.add_nodes_from(node_names)
+        for layer_key, layer in graph.layers.items():
+            _add_edges(both, layer.to_edges(), node_names, {"layer": layer_key}, mirrored=one_way)
         return both
-    made: dict[str, NetworkxGraph] = {}
-    for key, layer in graph.layers.items():
-        made[key] = networkx.DiGraph() if layer.directed else networkx.Graph()
-        made[key].add_nodes_from(nodes[place] for place in np.flatnonzero(layer.present).tolist())
-        _add_edges(made[key], layer.to_edges(), nodes)
-    return made
+    networkx_graph: dict[str, NetworkxGraph] = {}
+    for layer_key, layer in graph.layers.items():
+        networkx_graph[layer_key] = networkx.DiGraph() if layer.directed else networkx.Graph()
+        networkx_graph[layer_key].add_nodes_from(
+            node_names[node_index] for node_index in np.flatnonzero(layer.present).tolist()
+        )
+        _add_edges(networkx_graph[layer_key], layer.to_edges(), node_names)
+    return networkx_graph
 
 
 def _named(graphs: Any, nx: Any) -> dict[str, Any]:
     if isinstance(graphs, nx.Graph):
         return {ONLY_LAYER: graphs}
     if isinstance(graphs, Mapping):
-        listed = [(str(key), graph) for key, graph in graphs.items()]
+        listed_names = [(str(key), graph) for key, graph in graphs.items()]
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str):
-        listed = [
-            (str(getattr(graph, "name", "")) or f"layer {place}", graph) for place, graph in enumerate(graphs, start=1)
+        listed_names = [
+            (str(getattr(graph, "name", "")) or f"layer {node_index}", graph)
+            for node_index, graph in enumerate(graphs, start=1)
         ]
     else:
         raise DataError(f"graphs must be networkx graphs by name or in a list, not {graphs!r}")
-    for key, graph in listed:
+    for layer_key, graph in listed_names:
         if isinstance(graph, nx.MultiGraph):
             raise DataError(
-                f"layer {key!r} is a multigraph; give a multigraph alone, with an edge attribute "
+                f"layer {layer_key!r} is a multigraph; give a multigraph alone, with an edge attribute "
                 "that names the layers, or convert it to a Graph or DiGraph"
             )
-    named = dict(listed)
-    if len(named) != len(listed):
-        keys = [key for key, _ in listed]
+    named = dict(listed_names)
+    if len(named) != len(listed_names):
+        keys = [key for key, _ in listed_names]
         double = next(key for key in keys if keys.count(key) > 1)
         raise DataError(f"two graphs have the name {double!r}; give a mapping by layer name")
     return named
@@ -257,15 +269,30 @@ def _layers_of_multigraph(graph: Any, key: str, layer: str) -> dict[str, list[Ed
 def _edge_features(edges: dict[str, list[Edge]], wanted: Sequence[str] | None) -> dict[str, dict[str, Any]]:
     """The features of each layer's edges and their names, encoded alike in all layers."""
     if wanted is None:
-        return {key: {} for key in edges}
-    rows = [attributes for found in edges.values() for _, _, attributes in found]
-    missing = next((name for name in wanted if rows and not any(name in row for row in rows)), None)
-    if missing is not None:
-        raise DataError(f"no edge has the attribute {missing!r}; {did_you_mean(missing, {n for r in rows for n in r})}")
-    matrix, names = encoded_columns({name: [row.get(name) for row in rows] for name in wanted}, wanted)
-    ends = np.cumsum([len(found) for found in edges.values()])[:-1]
-    parts = np.split(matrix, ends)
-    return {key: {"features": part, "feature_names": names} for key, part in zip(edges, parts, strict=True)}
+        return {layer_key: {} for layer_key in edges}
+    table_rows = [attributes for found_value in edges.values() for _, _, attributes in found_value]
+    missing_name = next(
+        (
+            layer_name
+            for layer_name in wanted
+            if table_rows and not any(layer_name in row_cells for row_cells in table_rows)
+        ),
+        None,
+    )
+    if missing_name is not None:
+        raise DataError(
+            f"no edge has the attribute {missing_name!r}; "
+            f"{did_you_mean(missing_name, {n for r in table_rows for n in r})}"
+        )
+    matrix, node_names = encoded_columns(
+        {layer_name: [row_cells.get(layer_name) for row_cells in table_rows] for layer_name in wanted}, wanted
+    )
+    edge_ends = np.cumsum([len(found_value) for found_value in edges.values()])[:-1]
+    line_fields = np.split(matrix, edge_ends)
+    return {
+        layer_key: {"features": part, "feature_names": node_names}
+        for layer_key, part in zip(edges, line_fields, strict=True)
+    }
 
 
 def _layer(
@@ -278,27 +305,29 @@ def _layer(
     natural: bool,
     directed: bool | None,
 ) -> EdgeLayer:
-    start = frame.positions([source for source, _, _ in edges])
-    end = frame.positions([target for _, target, _ in edges])
-    stated = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
-    weights = None
-    if any(value is not None for value in stated):
-        weights = positive_numbers(
-            [1.0 if value is None else value for value in stated],
+    start_nodes = frame.positions([source for source, _, _ in edges])
+    end_nodes = frame.positions([target for _, target, _ in edges])
+    stated_values = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
+    edge_weights = None
+    if any(value is not None for value in stated_values):
+        edge_weights = positive_numbers(
+            [1.0 if value is None else value for value in stated_values],
             lambda row: f"layer {key!r}: the edge from {edges[row][0]!r} to {edges[row][1]!r}",
         )
     if natural and directed is False:
         try:
-            return layer_from_both_ways(frame.nodes, start, end, weights, directed=False, present=inside, **described)
+            return layer_from_both_ways(
+                frame.nodes, start_nodes, end_nodes, edge_weights, directed=False, present=inside, **described
+            )
         except DataError as error:
             raise DataError(f"layer {key!r}: {error}") from error
     one_way = natural if directed is None else directed
     if one_way and not natural:  # an undirected edge, made directed, points both ways
-        start, end = np.concatenate([start, end]), np.concatenate([end, start])
-        weights = None if weights is None else np.concatenate([weights, weights])
+        start_nodes, end_nodes = np.concatenate([start_nodes, end_nodes]), np.concatenate([end_nodes, start_nodes])
+        edge_weights = None if edge_weights is None else np.concatenate([edge_weights, edge_weights])
         if described:
             described = described | {"features": np.concatenate([described["features"]] * 2)}
-    return EdgeLayer(frame.num_nodes, start, end, weights, directed=one_way, nodes=inside, **described)
+    return EdgeLayer(frame.num_nodes, start_nodes, end_nodes, edge_weights, directed=one_way, nodes=inside, **described)
 
 
 def _add_edges(
@@ -309,12 +338,18 @@ def _add_edges(
     *,
     mirrored: bool = False,
 ) -> None:
-    columns = {} if edges.features is None else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
+    table_columns = (
+        {} if edges.features is None else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
+    )
     if edges.weight is not None:
-        columns["weight"] = edges.weight
-    values = zip(*(column.tolist() for column in columns.values()), strict=True) if columns else repeat(())
-    for i, j, row in zip(edges.source.tolist(), edges.target.tolist(), values, strict=False):
-        facts = {**attributes, **dict(zip(columns, row, strict=True))}
+        table_columns["weight"] = edges.weight
+    edge_values = (
+        zip(*(column_cells.tolist() for column_cells in table_columns.values()), strict=True)
+        if table_columns
+        else repeat(())
+    )
+    for i, j, row in zip(edges.source.tolist(), edges.target.tolist(), edge_values, strict=False):
+        facts = {**attributes, **dict(zip(table_columns, row, strict=True))}
         made.add_edge(nodes[i][0], nodes[j][0], **facts)
         if mirrored and not edges.directed:
             made.add_edge(nodes[j][0], nodes[i][0], **facts)

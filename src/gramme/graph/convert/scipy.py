@@ -36,65 +36,67 @@ def layer_from_both_ways(
     )
     if directed:
         return one_way
-    start, end = one_way.source.astype(np.int64), one_way.target.astype(np.int64)
-    described = one_way.features
+    start_nodes, end_nodes = one_way.source.astype(np.int64), one_way.target.astype(np.int64)
+    edge_features = one_way.features
     if _symmetric(one_way):
-        kept = start < end
+        kept = start_nodes < end_nodes
     elif directed is None:
         return one_way
     else:
-        stated, reversal = _reversals(one_way, nodes)
-        kept = (start < end) | ~stated
-        if described is not None:
-            described = np.where(stated[:, None], (described + described[reversal]) / 2, described)
+        stated_values, reversal = _reversals(one_way, nodes)
+        kept = (start_nodes < end_nodes) | ~stated_values
+        if edge_features is not None:
+            edge_features = np.where(
+                stated_values[:, None], (edge_features + edge_features[reversal]) / 2, edge_features
+            )
     loops = np.asarray(source)[np.asarray(source) == np.asarray(target)]
-    weights = None
+    edge_weights = None
     if one_way.weight is not None:
-        weights = np.concatenate([one_way.weight[kept], np.ones(loops.size)])
-    if described is not None:
-        described = np.concatenate([described[kept], np.zeros((loops.size, described.shape[1]))])
+        edge_weights = np.concatenate([one_way.weight[kept], np.ones(loops.size)])
+    if edge_features is not None:
+        edge_features = np.concatenate([edge_features[kept], np.zeros((loops.size, edge_features.shape[1]))])
     return EdgeLayer(
         len(nodes),
-        np.concatenate([start[kept], loops]).astype(np.int64),
-        np.concatenate([end[kept], loops]).astype(np.int64),
-        weights,
+        np.concatenate([start_nodes[kept], loops]).astype(np.int64),
+        np.concatenate([end_nodes[kept], loops]).astype(np.int64),
+        edge_weights,
         nodes=present,
-        features=described,
+        features=edge_features,
         feature_names=one_way.feature_names,
     )
 
 
 def _symmetric(layer: EdgeLayer) -> bool:
     """Whether the edges of a directed layer equal their own reversal, in time linear in the edges."""
-    matrix = layer.edge_numbers()
-    backwards: Any = sp.csr_array(matrix.T)
+    layer_matrix = layer.edge_numbers()
+    backwards: Any = sp.csr_array(layer_matrix.T)
     return (
-        np.array_equal(matrix.indptr, backwards.indptr)
-        and np.array_equal(matrix.indices, backwards.indices)
+        np.array_equal(layer_matrix.indptr, backwards.indptr)
+        and np.array_equal(layer_matrix.indices, backwards.indices)
         and all(
-            values is None or np.array_equal(values, values[backwards.data])
-            for values in (layer.weight, layer.features)
+            matrix_values is None or np.array_equal(matrix_values, matrix_values[backwards.data])
+            for matrix_values in (layer.weight, layer.features)
         )
     )
 
 
 def _reversals(layer: EdgeLayer, nodes: pd.Index) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """For each edge whether its reversal is there, and which edge that is; an error if that has another weight."""
-    start, end = layer.source.astype(np.int64), layer.target.astype(np.int64)
+    start_nodes, end_nodes = layer.source.astype(np.int64), layer.target.astype(np.int64)
     # Edges are sorted by (source, target), so a reversal is found by bisection
-    keys, wanted = start * layer.num_nodes + end, end * layer.num_nodes + start
-    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    stated: NDArray[np.bool_] = keys[place] == wanted
+    keys, wanted_fields = start_nodes * layer.num_nodes + end_nodes, end_nodes * layer.num_nodes + start_nodes
+    node_index = np.minimum(np.searchsorted(keys, wanted_fields), keys.size - 1)
+    stated_values: NDArray[np.bool_] = keys[node_index] == wanted_fields
     if layer.weight is not None:
-        differ = np.flatnonzero(stated & (layer.weight != layer.weight[place]))
+        differ = np.flatnonzero(stated_values & (layer.weight != layer.weight[node_index]))
         if differ.size:
             first = int(differ[0])
-            i, j = plain(nodes[int(start[first])]), plain(nodes[int(end[first])])
+            i, j = plain(nodes[int(start_nodes[first])]), plain(nodes[int(end_nodes[first])])
             raise DataError(
                 f"the edge between {i!r} and {j!r} has the weight {layer.weight[first]} one way "
-                f"and {layer.weight[place[first]]} the other, so it is not undirected"
+                f"and {layer.weight[node_index[first]]} the other, so it is not undirected"
             )
-    return stated, place
+    return stated_values, node_index
 
 
 def from_scipy(
@@ -136,41 +138,47 @@ def from_scipy(
     (EdgeLayer(3 nodes, 2 edges), EdgeLayer(3 nodes, 1 edges, directed, weighted))
     """
     given = _named(matrices)
-    names, place = _common_names(given, nodes)
+    node_names, node_index = _common_names(given, nodes)
     named = {key: _adjacency(matrix, key) for key, matrix in given.items()}
-    named = {key: _placed(matrix, place[key], len(names)) if key in place else matrix for key, matrix in named.items()}
-    if not named and names is None:
+    named = {
+        key: _placed(matrix, node_index[key], len(node_names)) if key in node_index else matrix
+        for key, matrix in named.items()
+    }
+    if not named and node_names is None:
         raise DataError("there is no matrix to make a layer of, and no node names either")
     sizes = {matrix.shape[0] for matrix in named.values()}
     if len(sizes) > 1:
         listed = ", ".join(f"{key!r} {matrix.shape[0]}" for key, matrix in named.items())
         raise DataError(f"the matrices are over different numbers of nodes: {listed}")
-    index = name_index(names, sizes.pop() if sizes else None)
+    node_lookup = name_index(node_names, sizes.pop() if sizes else None)
     one_way = layer_directions(directed, named, otherwise=None)
-    layers: dict[str, Layer] = {}
-    for key, matrix in named.items():
-        entries, held = matrix.tocoo(), place.get(key)
+    graph_layers: dict[str, Layer] = {}
+    for layer_key, layer_matrix in named.items():
+        entries, held_nodes = layer_matrix.tocoo(), node_index.get(layer_key)
         bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data > 0)))
         if bad.size:
-            i, j = (plain(index[int(ends[bad[0]])]) for ends in (entries.row, entries.col))
+            i, j = (plain(node_lookup[int(edge_ends[bad[0]])]) for edge_ends in (entries.row, entries.col))
             raise DataError(
-                f"layer {key!r}: the edge from {i!r} to {j!r} has the weight {entries.data[bad[0]]}; weights must be "
+                f"layer {layer_key!r}: the edge from {i!r} to {j!r} has the weight {entries.data[bad[0]]}; weights "
+                "must be "
                 "positive and finite, with 0 for no edge"
             )
-        weights = None if (entries.data[entries.row != entries.col] == 1).all() else entries.data
-        present = None if held is None or held.size == len(index) else held
+        edge_weights = None if (entries.data[entries.row != entries.col] == 1).all() else entries.data
+        present_nodes = None if held_nodes is None or held_nodes.size == len(node_lookup) else held_nodes
         try:
-            layers[key] = layer_from_both_ways(
-                index, entries.row, entries.col, weights, directed=one_way[key], present=present
+            graph_layers[layer_key] = layer_from_both_ways(
+                node_lookup, entries.row, entries.col, edge_weights, directed=one_way[layer_key], present=present_nodes
             )
         except DataError as error:
-            raise DataError(f"layer {key!r}: {error}") from error
-    return MultilayerGraph(layers, nodes=index, labels=labels, features=features, name=name, num_nodes=len(index))
+            raise DataError(f"layer {layer_key!r}: {error}") from error
+    return MultilayerGraph(
+        graph_layers, nodes=node_lookup, labels=labels, features=features, name=name, num_nodes=len(node_lookup)
+    )
 
 
 def _named(matrices: Any) -> dict[str, Any]:
     if isinstance(matrices, Mapping):
-        return {str(key): matrix for key, matrix in matrices.items()}
+        return {str(layer_key): layer_matrix for layer_key, layer_matrix in matrices.items()}
     if (
         sp.issparse(matrices)
         or isinstance(matrices, pd.DataFrame)
@@ -179,17 +187,17 @@ def _named(matrices: Any) -> dict[str, Any]:
         return {ONLY_LAYER: matrices}
     if isinstance(matrices, str) or not isinstance(matrices, Iterable):
         raise DataError(f"matrices must be a mapping or a sequence of matrices, not {matrices!r}")
-    return {f"layer {place}": matrix for place, matrix in enumerate(matrices, start=1)}
+    return {f"layer {node_index}": layer_matrix for node_index, layer_matrix in enumerate(matrices, start=1)}
 
 
 def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDArray[np.int64]]]:
     """The nodes of all frames in order, and which of them each frame's rows are; no places without frames."""
-    frames = {key: matrix for key, matrix in given.items() if isinstance(matrix, pd.DataFrame)}
+    frames = {key: layer_matrix for key, layer_matrix in given.items() if isinstance(layer_matrix, pd.DataFrame)}
     if not frames:
         return nodes, {}
-    for key, frame in frames.items():
-        _check_frame(key, frame)
-        given[key] = frame.reindex(columns=frame.index).to_numpy()
+    for layer_key, frame in frames.items():
+        _check_frame(layer_key, frame)
+        given[layer_key] = frame.reindex(columns=frame.index).to_numpy()
     plain_key = next((key for key in given if key not in frames), None)
     if plain_key is not None:
         raise DataError(
@@ -201,21 +209,21 @@ def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDA
             index = index.append(frame.index.difference(index, sort=False))
     else:
         index = name_index(nodes)
-    place = {}
-    for key, frame in frames.items():
-        found = index.get_indexer(frame.index)
-        if (found < 0).any():
-            stray = plain(frame.index[int(np.flatnonzero(found < 0)[0])])
-            raise DataError(f"layer {key!r}: {stray!r} is not among the nodes")
-        place[key] = found.astype(np.int64)
-    return index, place
+    node_index = {}
+    for layer_key, frame in frames.items():
+        found_value = index.get_indexer(frame.index)
+        if (found_value < 0).any():
+            stray = plain(frame.index[int(np.flatnonzero(found_value < 0)[0])])
+            raise DataError(f"layer {layer_key!r}: {stray!r} is not among the nodes")
+        node_index[layer_key] = found_value.astype(np.int64)
+    return index, node_index
 
 
 def _check_frame(key: str, frame: pd.DataFrame) -> None:
     """Whether rows and columns name the same nodes, each once."""
-    for names, what in ((frame.index, "row"), (frame.columns, "column")):
-        if not names.is_unique:
-            double = plain(names[names.duplicated()][0])
+    for node_names, what in ((frame.index, "row"), (frame.columns, "column")):
+        if not node_names.is_unique:
+            double = plain(node_names[node_names.duplicated()][0])
             raise DataError(f"layer {key!r}: two {what}s have the name {double!r}")
     for these, those, what in ((frame.index, frame.columns, "row"), (frame.columns, frame.index, "column")):
         alone = these[~these.isin(those)]

@@ -31,32 +31,34 @@ Rows = Sequence[tuple[int, Sequence[str]]]
 
 def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed | None:
     """The graph of ``apoc.export.csv``; None where the header is no such table's."""
-    header = [name.strip() for name in rows[0][1]]
-    if not set(_NEO4J_COLUMNS) <= set(header) or len(set(header)) < len(header):
+    header_cells = [name.strip() for name in rows[0][1]]
+    if not set(_NEO4J_COLUMNS) <= set(header_cells) or len(set(header_cells)) < len(header_cells):
         return None
-    number, start, end, _ = (header.index(name) for name in _NEO4J_COLUMNS)
-    nodes: dict[str, dict[str, str]] = {}
-    edges: list[tuple[str, str, dict[str, str]]] = []
-    for line, row in rows[1:]:
-        if len(row) != len(header):
-            problem = f"there are {len(row)} cells, but the header names {len(header)} columns"
-            raise FileFormatError(problem, file=path, line=line)
+    number, start, end, _ = (header_cells.index(name) for name in _NEO4J_COLUMNS)
+    node_names: dict[str, dict[str, str]] = {}
+    edge_list: list[tuple[str, str, dict[str, str]]] = []
+    for line_number, row_cells in rows[1:]:
+        if len(row_cells) != len(header_cells):
+            error_text = f"there are {len(row_cells)} cells, but the header names {len(header_cells)} columns"
+            raise FileFormatError(error_text, file=path, line=line_number)
         facts = {
-            name: cell for name, cell in zip(header, row, strict=True) if cell and name not in ("_id", "_start", "_end")
+            name: cell_content
+            for name, cell_content in zip(header_cells, row_cells, strict=True)
+            if cell_content and name not in ("_id", "_start", "_end")
         }
-        if row[start] and row[end]:
-            edges.append((row[start], row[end], facts))
-        elif row[number] and not row[start] and not row[end]:
-            if row[number] in nodes:
-                raise FileFormatError(f"a second node {row[number]!r}", file=path, line=line)
-            nodes[row[number]] = facts
+        if row_cells[start] and row_cells[end]:
+            edge_list.append((row_cells[start], row_cells[end], facts))
+        elif row_cells[number] and not row_cells[start] and not row_cells[end]:
+            if row_cells[number] in node_names:
+                raise FileFormatError(f"a second node {row_cells[number]!r}", file=path, line=line_number)
+            node_names[row_cells[number]] = facts
         else:
-            raise FileFormatError("a row has an _id, or both _start and _end", file=path, line=line)
-    for source, target, _ in edges:
+            raise FileFormatError("a row has an _id, or both _start and _end", file=path, line=line_number)
+    for source, target, _ in edge_list:
         for name in (source, target):
-            nodes.setdefault(name, {})
-    tell(f"{path.name}: read as Neo4j's export of {len(nodes)} nodes and {len(edges)} relations")
-    return parse_attribute_graph(path, nodes, edges, options, directed=None, named_by_label=True)
+            node_names.setdefault(name, {})
+    tell(f"{path.name}: read as Neo4j's export of {len(node_names)} nodes and {len(edge_list)} relations")
+    return parse_attribute_graph(path, node_names, edge_list, options, directed=None, named_by_label=True)
 
 
 _COLUMNS = ("layer", "source", "target", "weight")
@@ -66,8 +68,8 @@ def reader(separator: str) -> Callable[[Path, ReadOptions], Parsed]:
     """How to read a graph whose tables use this separator."""
 
     def read(path: Path, options: ReadOptions) -> Parsed:
-        parsed, mark = _read_rows(path, separator, options)
-        take_tables(parsed, read_companions(path, options, mark), options)
+        parsed, separator_mark = _read_rows(path, separator, options)
+        take_tables(parsed, read_companions(path, options, separator_mark), options)
         return parsed
 
     return read
@@ -79,8 +81,8 @@ def writer(separator: str, format_name: str) -> Callable[[MultilayerGraph, Path]
     def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         files: dict[Path, Content] = {}
         for name, table in to_tables(graph, format_name).items():
-            place = path if name == "edges" else companion(path, name)
-            files[place] = None if table is None else _text(table, separator)
+            file_path = path if name == "edges" else companion(path, name)
+            files[file_path] = None if table is None else _text(table, separator)
         return files
 
     return write
@@ -88,35 +90,35 @@ def writer(separator: str, format_name: str) -> Callable[[MultilayerGraph, Path]
 
 def _text(table: Table, separator: str) -> str:
     quoted: dict[str, str] = {}
-    columns = []
-    for column in table.values():
-        if column and isinstance(column[0], float):
-            columns.append(["" if math.isnan(value) else format_number(value) for value in column])
+    table_columns = []
+    for column_cells in table.values():
+        if column_cells and isinstance(column_cells[0], float):
+            table_columns.append(["" if math.isnan(value) else format_number(value) for value in column_cells])
         else:
-            for value in set(column) - quoted.keys():
-                quoted[value] = quote_cell(value)
-            columns.append([quoted[value] for value in column])
-    lines = map(separator.join, zip(*columns, strict=True))
-    return format_row(table, separator) + "".join(line + "\n" for line in lines)
+            for cell_value in set(column_cells) - quoted.keys():
+                quoted[cell_value] = quote_cell(cell_value)
+            table_columns.append([quoted[value] for value in column_cells])
+    lines = map(separator.join, zip(*table_columns, strict=True))
+    return format_row(table, separator) + "".join(line_text + "\n" for line_text in lines)
 
 
 def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, str]:
     """The edges, and the separator that was found."""
-    data = read_bytes(path)
-    body = data.removeprefix(codecs.BOM_UTF8)
+    file_bytes = read_bytes(path)
+    body = file_bytes.removeprefix(codecs.BOM_UTF8)
     head, _, rest = body.partition(b"\n")
     plain = options.header is not False and not options.named_columns
     order = _plain_order(head, usual) if plain else None
     if order is not None and rest:
-        width = sum(place >= 0 for place in order)
-        rows = fast_rows(rest, columns=(width,), separators=usual.encode(), order=order, first_line=2)
-        if rows is not None:
-            return Parsed([path], rows), usual
-    text = without_comments(decode(data, path, options.encoding), path)
-    separator = separator_of(path, text)
+        column_count = sum(file_path >= 0 for file_path in order)
+        table_rows = fast_rows(rest, columns=(column_count,), separators=usual.encode(), order=order, first_line=2)
+        if table_rows is not None:
+            return Parsed([path], table_rows), usual
+    file_text = without_comments(decode(file_bytes, path, options.encoding), path)
+    separator = separator_of(path, file_text)
     if separator == " ":
         separator = usual
-    return parse_table(text_rows(text, separator, path), path, options, separator), separator
+    return parse_table(text_rows(file_text, separator, path), path, options, separator), separator
 
 
 def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOptions, separator: str = ",") -> Parsed:
@@ -124,9 +126,9 @@ def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOpti
     if not rows:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     export = None if options.header is False else parse_neo4j_export(rows, path, options)
-    found = export or edges_of_table(rows, path, options, comma=separator != ",")
-    if found is not None:
-        return found
+    found_value = export or edges_of_table(rows, path, options, comma=separator != ",")
+    if found_value is not None:
+        return found_value
     if path.suffix.lower() == ".csv" or not looks_like_edges(rows):
         raise no_edges(rows[0][1], path, rows[0][0])
     tell(
@@ -139,10 +141,10 @@ def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOpti
 
 def _plain_order(head: bytes, separator: str) -> tuple[int, ...] | None:
     """Where the four columns stand, if the header names them and no others."""
-    header = head.rstrip(b"\r").decode("latin-1").split(separator)
-    if not {"source", "target"} <= set(header) <= set(_COLUMNS) or len(set(header)) != len(header):
+    header_cells = head.rstrip(b"\r").decode("latin-1").split(separator)
+    if not {"source", "target"} <= set(header_cells) <= set(_COLUMNS) or len(set(header_cells)) != len(header_cells):
         return None
-    return tuple(header.index(name) if name in header else -1 for name in _COLUMNS)
+    return tuple(header_cells.index(name) if name in header_cells else -1 for name in _COLUMNS)
 
 
 # The format `text`: edges or a matrix in a plain text file, by any separator, as R, igraph and networkx write them.
@@ -153,9 +155,9 @@ MATRIX_NAME = "matrix"
 
 def read_matrix(path: Path, options: ReadOptions) -> Parsed:
     """The layer of a matrix."""
-    text = without_comments(read_text(path, options.encoding), path)
-    rows = text_rows(text, separator_of(path, text), path)
-    matrix = find_matrix(rows, path, insist=True)
+    file_text = without_comments(read_text(path, options.encoding), path)
+    table_rows = text_rows(file_text, separator_of(path, file_text), path)
+    matrix = find_matrix(table_rows, path, insist=True)
     assert matrix is not None
     return matrix_layer(matrix)
 
@@ -170,50 +172,58 @@ _WEIGHT = re.compile(r"""['"]weight['"]\s*:\s*([^,\s]+)""")
 
 def read_text_file(path: Path, options: ReadOptions) -> Parsed:
     """The edges or the matrix of a text file."""
-    data = read_bytes(path)
+    file_bytes = read_bytes(path)
     bare = path.suffix.lower() in HEADERLESS
     if options.header is False or bare:
-        body = data.removeprefix(codecs.BOM_UTF8)
-        found = fast_rows(body, columns=(2, 3), order=(-1, 0, 1, 2))
-        if found is not None:
-            return Parsed([path], found)
-    text = decode(data, path, options.encoding)
-    if text.startswith("%%MatrixMarket"):
-        return _matrix_market(text, path, options)
-    text = without_comments(text, path)
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
-    if "{" in text:
-        others = {key for facts in _FACTS.findall(text) for key in _KEY.findall(facts)} - {"weight"}
+        body = file_bytes.removeprefix(codecs.BOM_UTF8)
+        fast_edges = fast_rows(body, columns=(2, 3), order=(-1, 0, 1, 2))
+        if fast_edges is not None:
+            return Parsed([path], fast_edges)
+    file_text = decode(file_bytes, path, options.encoding)
+    if file_text.startswith("%%MatrixMarket"):
+        return _matrix_market(file_text, path, options)
+    file_text = without_comments(file_text, path)
+    if "\n" not in file_text:
+        file_text = file_text.replace("\r", "\n")
+    if "{" in file_text:
+        others = {attribute_name for facts in _FACTS.findall(file_text) for attribute_name in _KEY.findall(facts)} - {
+            "weight"
+        }
         if others:
             tell(f"{path.name}: attributes of edges not used: {', '.join(sorted(others))[:200]}", doubt=True)
-        text = _FACTS.sub(lambda facts: " ".join(["", *_WEIGHT.findall(facts[1])[:1]]), text)
-    separator = separator_of(path, text)
-    rows = text_rows(text, separator, path)
-    if bare and options.header is None and rows and edge_header(rows[0][1]) is None:
+        file_text = _FACTS.sub(lambda facts: " ".join(["", *_WEIGHT.findall(facts[1])[:1]]), file_text)
+    separator = separator_of(path, file_text)
+    table_rows = text_rows(file_text, separator, path)
+    if bare and options.header is None and table_rows and edge_header(table_rows[0][1]) is None:
         options = replace(options, header=False)
-    return parse_table(rows, path, options, separator)
+    return parse_table(table_rows, path, options, separator)
 
 
 def _matrix_market(text: str, path: Path, options: ReadOptions) -> Parsed:
     """The edges of a sparse matrix, as scipy and SuiteSparse keep it; an entry i j is an edge from i to j."""
     kind = text.partition("\n")[0].lower().split()
-    rows = [(line, fields(row)) for line, row in numbered_lines(text) if not row.startswith("%")]
-    line, size = rows[0] if rows else (1, [])
+    table_rows = [
+        (line, fields(row_cells)) for line, row_cells in numbered_lines(text) if not row_cells.startswith("%")
+    ]
+    line_number, size = table_rows[0] if table_rows else (1, [])
     if "coordinate" not in kind or len(size) != 3 or size[0] != size[1] or not all(map(is_whole, size)):
         raise FileFormatError(
-            "of Matrix Market's files, square ones with coordinates are read: 'n n entries' first", file=path, line=line
+            "of Matrix Market's files, square ones with coordinates are read: 'n n entries' first",
+            file=path,
+            line=line_number,
         )
-    check_declared(int(size[0]), "nodes", len(text), path, line)
-    if len(rows) - 1 != int(size[2]):
-        raise FileFormatError(f"there are {len(rows) - 1} entries where {size[2]} are stated", file=path, line=line)
+    check_declared(int(size[0]), "nodes", len(text), path, line_number)
+    if len(table_rows) - 1 != int(size[2]):
+        raise FileFormatError(
+            f"there are {len(table_rows) - 1} entries where {size[2]} are stated", file=path, line=line_number
+        )
     collector = RowCollector(path)
-    for line, entry in rows[1:]:
+    for line_number, entry in table_rows[1:]:
         if len(entry) not in (2, 3) or not all(is_whole(end) and 0 < int(end) <= int(size[0]) for end in entry[:2]):
             raise FileFormatError(
-                f"an entry has two numbers up to {size[0]}, and perhaps a value", file=path, line=line
+                f"an entry has two numbers up to {size[0]}, and perhaps a value", file=path, line=line_number
             )
-        collector.add("", *entry[:2], entry[2] if len(entry) > 2 else None, line)
+        collector.add("", *entry[:2], entry[2] if len(entry) > 2 else None, line_number)
     parsed = Parsed([path], replace(collector.finish(), layers=[]), directed=kind[-1] == "general")
-    parsed.nodes, parsed.nodes_file = [str(number) for number in range(1, int(size[0]) + 1)], path
+    parsed.nodes, parsed.nodes_file = [str(node_number) for node_number in range(1, int(size[0]) + 1)], path
     return parsed

@@ -49,8 +49,8 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
             if isinstance(error, DataError):
                 raise
             # DuckDB goes on with advice about settings that nobody can change here
-            problem = str(error).partition("\n")[0]
-            raise FileFormatError(f"the database cannot be read: {problem}", file=path) from None
+            error_text = str(error).partition("\n")[0]
+            raise FileFormatError(f"the database cannot be read: {error_text}", file=path) from None
 
     return read
 
@@ -61,8 +61,8 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, most_byte
             kinds = [statement.type.name for statement in database.extract_statements(options.query)]
             if kinds != ["SELECT"]:
                 raise DataError(f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}")
-        rows = _rows(database, options.query, path, most_bytes)
-        return parse_sheets({"query": rows}, path, options, database=True)
+        table_rows = _rows(database, options.query, path, most_bytes)
+        return parse_sheets({"query": table_rows}, path, options, database=True)
     tables = [str(row[0]) for row in database.execute(_TABLES[kind]).fetchall()]
     if options.table is not None:
         if options.table not in tables:
@@ -72,9 +72,9 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, most_byte
     sheets = {}
     for name in tables:
         escaped = name.replace('"', '""')
-        rows = _rows(database, f'SELECT * FROM "{escaped}"', path, most_bytes)
-        if len(rows) > 1:
-            sheets[name] = rows
+        table_rows = _rows(database, f'SELECT * FROM "{escaped}"', path, most_bytes)
+        if len(table_rows) > 1:
+            sheets[name] = table_rows
     if not sheets:
         raise FileFormatError("the database has no table with rows", file=path)
     return parse_sheets(sheets, path, options, database=True)
@@ -85,17 +85,17 @@ def _rows(database: Any, query: str, path: Path, most_bytes: int) -> list[list[s
     cursor = database.execute(query)
     if cursor.description is None:
         raise DataError(f"{path}: the query gives no rows; it must be a SELECT")
-    rows = [[str(column[0]) for column in cursor.description]]
+    table_rows = [[str(column[0]) for column in cursor.description]]
     total = 0
     while (row := cursor.fetchone()) is not None:
-        rows.append([cell_text(value) for value in row])
+        table_rows.append([cell_text(value) for value in row])
         # an empty cell takes some bytes too
-        total += sum(map(len, rows[-1])) + len(row)
+        total += sum(map(len, table_rows[-1])) + len(row)
         if total > most_bytes:
             raise FileFormatError(
                 f"it unfolds to more than {most_bytes / 1e6:,.0f} MB of text, far more than it spells out", file=path
             )
-    return rows
+    return table_rows
 
 
 @contextlib.contextmanager

@@ -45,23 +45,28 @@ class AtOnce(io.BytesIO):
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a GraphML file."""
-    data = read_bytes(path)
+    file_bytes = read_bytes(path)
     networkx = import_extra("networkx", "networkx", "reading GraphML")
-    check_xml(data, path)
-    stated_both_ways = b"source_layer" in data and _UNDIRECTED.search(data) is not None
+    check_xml(file_bytes, path)
+    stated_both_ways = b"source_layer" in file_bytes and _UNDIRECTED.search(file_bytes) is not None
     if stated_both_ways:
         # networkx turns undirected edges round, and their ends are in different layers
-        data = _UNDIRECTED.sub(rb"\1directed\2", data)
-    graph = _parsed(lambda: networkx.read_graphml(AtOnce(data), force_multigraph=True), "GraphML", path)
-    attributes = {str(node): values for node, values in graph.nodes(data=True)}
-    names = {} if _LAYERS in graph.graph else _names(attributes, options, path)
-    edges = ((str(source), str(target), values) for source, target, values in graph.edges(data=True))
-    directed = bool(graph.is_directed()) and not stated_both_ways
-    parsed = parse_attribute_graph(path, attributes, edges, options, directed=directed, names=names)
+        file_bytes = _UNDIRECTED.sub(rb"\1directed\2", file_bytes)
+    graph = _parsed(lambda: networkx.read_graphml(AtOnce(file_bytes), force_multigraph=True), "GraphML", path)
+    attributes = {str(node): attribute_values for node, attribute_values in graph.nodes(data=True)}
+    node_names = {} if _LAYERS in graph.graph else _names(attributes, options, path)
+    edge_list = (
+        (str(source), str(target), attribute_values) for source, target, attribute_values in graph.edges(data=True)
+    )
+    is_directed = bool(graph.is_directed()) and not stated_both_ways
+    parsed = parse_attribute_graph(path, attributes, edge_list, options, directed=is_directed, names=node_names)
     _take_layers(parsed, graph, path)
     if parsed.labels is not None:  # of the kinds that the file states
-        label = options.label or LABEL_COLUMN
-        parsed.labels = {names.get(node, node): values.get(label) for node, values in attributes.items()}
+        label_name = options.label or LABEL_COLUMN
+        parsed.labels = {
+            node_names.get(node, node): attribute_values.get(label_name)
+            for node, attribute_values in attributes.items()
+        }
     return parsed
 
 
@@ -96,8 +101,8 @@ def check_xml(data: bytes, path: Path) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        problem = f"not readable as XML: {expat.errors.messages.get(error.code, 'a fault')}"
-        raise FileFormatError(problem, file=path, line=error.lineno) from None
+        error_text = f"not readable as XML: {expat.errors.messages.get(error.code, 'a fault')}"
+        raise FileFormatError(error_text, file=path, line=error.lineno) from None
     except (LookupError, ValueError) as error:
         if isinstance(error, FileFormatError):
             raise
@@ -106,61 +111,73 @@ def check_xml(data: bytes, path: Path) -> None:
 
 def _names(attributes: dict[str, Any], options: ReadOptions, path: Path) -> dict[str, str]:
     """The nodes' attribute ``name`` where it tells them apart, as igraph writes it beside ids n0, n1, ..."""
-    found = {node: str(values.get("name", "")) for node, values in attributes.items()}
-    if options.label == "name" or not all(found.values()) or len(set(found.values())) < len(found):
+    found_by_name = {node: str(attribute_values.get("name", "")) for node, attribute_values in attributes.items()}
+    if (
+        options.label == "name"
+        or not all(found_by_name.values())
+        or len(set(found_by_name.values())) < len(found_by_name)
+    ):
         return {}
-    if any(node != name for node, name in found.items()):
+    if any(node != node_name for node, node_name in found_by_name.items()):
         tell(f"{path.name}: nodes are called by their attribute 'name'")
-    return found
+    return found_by_name
 
 
 def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
     if _LAYERS not in graph.graph:
         return
     try:
-        stated = {
+        stated_layers = {
             between(*map(str, each["between"])) if "between" in each else str(each["name"]): bool(each["directed"])
             for each in json.loads(graph.graph[_LAYERS])
         }
     except (ValueError, TypeError, KeyError, RecursionError):
         raise FileFormatError(f"the graph attribute {_LAYERS!r} is damaged", file=path) from None
-    parsed.layers = own_layers(stated)
-    parsed.directed = stated
+    parsed.layers = own_layers(stated_layers)
+    parsed.directed = stated_layers
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The graph as GraphML."""
     networkx = import_extra("networkx", "networkx", "writing GraphML")
-    text = as_text(graph, NAME, couplings=True)
-    every = [*text.layers.values(), *graph.couplings.values()]
-    directed = any(each.directed for each in every)
-    made = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
-    stated: list[dict[str, Any]] = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
-    stated += [
-        {"between": [first, second], "directed": coupling.directed} for first, second, coupling in text.couplings()
+    text_graph = as_text(graph, NAME, couplings=True)
+    every = [*text_graph.layers.values(), *graph.couplings.values()]
+    is_directed = any(each.directed for each in every)
+    networkx_graph = networkx.MultiDiGraph() if is_directed else networkx.MultiGraph()
+    stated_layers: list[dict[str, Any]] = [
+        {"name": name, "directed": layer.directed} for name, layer in text_graph.edges()
     ]
-    made.graph[_LAYERS] = json.dumps(stated)
-    if text.labels is not None and not any(text.labels):
+    stated_layers += [
+        {"between": [first, second], "directed": coupling.directed}
+        for first, second, coupling in text_graph.couplings()
+    ]
+    networkx_graph.graph[_LAYERS] = json.dumps(stated_layers)
+    if text_graph.labels is not None and not any(text_graph.labels):
         lossy(NAME, "labels where no node has one")
-    for node, facts in text.node_facts():
-        values = {key: xml_text(value) if isinstance(value, str) else value for key, value in facts.items()}
-        made.add_node(xml_text(node), **values)
-    for name, layer in text.edges():
-        xml_text(name)
-        for start, end, weight in text.named_edges(layer):
-            made.add_edge(start, end, layer=name, **({} if weight is None else {"weight": weight}))
-    for first, second, coupling in text.couplings():
-        here, there = xml_text(first), xml_text(second)
-        for source, target, weight in edges_of(coupling):
+    for node, attributes_of_node in text_graph.node_facts():
+        attribute_values = {
+            attribute_name: xml_text(attribute_value) if isinstance(attribute_value, str) else attribute_value
+            for attribute_name, attribute_value in attributes_of_node.items()
+        }
+        networkx_graph.add_node(xml_text(node), **attribute_values)
+    for layer_name, layer in text_graph.edges():
+        xml_text(layer_name)
+        for start, end, edge_weight in text_graph.named_edges(layer):
+            networkx_graph.add_edge(
+                start, end, layer=layer_name, **({} if edge_weight is None else {"weight": edge_weight})
+            )
+    for first_layer, second_layer, coupling in text_graph.couplings():
+        here, there = xml_text(first_layer), xml_text(second_layer)
+        for source, target, edge_weight in edges_of(coupling):
             ends_in: dict[str, Any] = {"source_layer": here, "target_layer": there}
-            if source > target and not directed:  # networkx would turn it round without its layers
+            if source > target and not is_directed:  # networkx would turn it round without its layers
                 source, target = target, source
                 ends_in = {"source_layer": there, "target_layer": here}
-            if weight is not None:
-                ends_in["weight"] = weight
-            made.add_edge(text.nodes[source], text.nodes[target], **ends_in)
+            if edge_weight is not None:
+                ends_in["weight"] = edge_weight
+            networkx_graph.add_edge(text_graph.nodes[source], text_graph.nodes[target], **ends_in)
     buffer = io.BytesIO()
-    networkx.readwrite.graphml.write_graphml_xml(made, buffer, named_key_ids=True)
+    networkx.readwrite.graphml.write_graphml_xml(networkx_graph, buffer, named_key_ids=True)
     return {path: buffer.getvalue()}
 
 
@@ -179,19 +196,21 @@ _MAX_NESTING = 50
 def read_gml(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a GML file."""
     networkx = import_extra("networkx", "networkx", "reading GML")
-    text = read_text(path, options.encoding)
+    file_text = read_text(path, options.encoding)
     depth = deepest = 0
-    for letter in text:
+    for letter in file_text:
         depth += (letter == "[") - (letter == "]")
         deepest = max(deepest, depth)
     if deepest > _MAX_NESTING:
         raise FileFormatError("brackets are nested too deeply", file=path)
-    graph = _parsed(lambda: networkx.parse_gml(text.split("\n"), label=None), "GML", path)
-    edges = ((str(a), str(b), facts) for a, b, facts in graph.edges(data=True))
-    nodes = {str(node): facts for node, facts in graph.nodes(data=True)}
-    if len(nodes) < graph.number_of_nodes():
+    graph = _parsed(lambda: networkx.parse_gml(file_text.split("\n"), label=None), "GML", path)
+    edge_list = ((str(a), str(b), facts) for a, b, facts in graph.edges(data=True))
+    node_names = {str(node): facts for node, facts in graph.nodes(data=True)}
+    if len(node_names) < graph.number_of_nodes():
         raise FileFormatError("two nodes have the same id when written as text", file=path)
-    return parse_attribute_graph(path, nodes, edges, options, directed=bool(graph.is_directed()), named_by_label=True)
+    return parse_attribute_graph(
+        path, node_names, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
+    )
 
 
 # GEXF, the format of Gephi. What networkx leaves out is read beside it: the `kind` by which Gephi tells parallel edges
@@ -201,14 +220,18 @@ GEXF_NAME = "gexf"
 
 def read_gexf(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a GEXF file; a node is called by its label where these tell the nodes apart."""
-    data = read_bytes(path)
+    file_bytes = read_bytes(path)
     networkx = import_extra("networkx", "networkx", "reading GEXF")
-    check_xml(data, path)
-    graph = _parsed(lambda: networkx.read_gexf(AtOnce(data), node_type=str), "GEXF", path)
-    kinds = _kinds(data)
-    edges = ((str(a), str(b), facts | kinds.get(str(facts.get("id")), {})) for a, b, facts in graph.edges(data=True))
-    nodes = {str(node): facts for node, facts in graph.nodes(data=True)}
-    return parse_attribute_graph(path, nodes, edges, options, directed=bool(graph.is_directed()), named_by_label=True)
+    check_xml(file_bytes, path)
+    graph = _parsed(lambda: networkx.read_gexf(AtOnce(file_bytes), node_type=str), "GEXF", path)
+    kinds = _kinds(file_bytes)
+    edge_list = (
+        (str(a), str(b), facts | kinds.get(str(facts.get("id")), {})) for a, b, facts in graph.edges(data=True)
+    )
+    node_names = {str(node): facts for node, facts in graph.nodes(data=True)}
+    return parse_attribute_graph(
+        path, node_names, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
+    )
 
 
 def write_gexf(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
@@ -216,31 +239,35 @@ def write_gexf(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
 
     Not among the formats to write, since it holds no features, couplings or layers without edges.
     """
-    text = as_text(graph, GEXF_NAME, features=False)
-    for name in [*text.nodes, *text.layers, *(text.labels or [])]:
-        xml_text(name, GEXF_NAME)
-    directed = any(layer.directed for _, layer in text.edges())
+    text_graph = as_text(graph, GEXF_NAME, features=False)
+    for node_name in [*text_graph.nodes, *text_graph.layers, *(text_graph.labels or [])]:
+        xml_text(node_name, GEXF_NAME)
+    is_directed = any(layer.directed for _, layer in text_graph.edges())
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<gexf xmlns="http://gexf.net/1.3" version="1.3">',
-        f'<graph defaultedgetype="{"directed" if directed else "undirected"}" mode="static">',
+        f'<graph defaultedgetype="{"directed" if is_directed else "undirected"}" mode="static">',
         '<attributes class="node"><attribute id="0" title="class" type="string"/></attributes>',
         '<attributes class="edge"><attribute id="0" title="layer" type="string"/></attributes>',
         "<nodes>",
     ]
-    for place, node in enumerate(text.nodes):
-        known = text.labels is not None and text.labels[place]
-        values = f"<attvalues>{_value(text.labels[place])}</attvalues>" if text.labels is not None and known else ""
-        lines.append(f'<node id="{place}" label={quoteattr(node)}>{values}</node>')
+    for node_number, node in enumerate(text_graph.nodes):
+        known_names = text_graph.labels is not None and text_graph.labels[node_number]
+        attribute_values = (
+            f"<attvalues>{_value(text_graph.labels[node_number])}</attvalues>"
+            if text_graph.labels is not None and known_names
+            else ""
+        )
+        lines.append(f'<node id="{node_number}" label={quoteattr(node)}>{attribute_values}</node>')
     lines.append("</nodes><edges>")
     number = 0
-    for name, layer in text.edges():
-        said, value = f"kind={quoteattr(name)}", _value(name)
+    for node_name, layer in text_graph.edges():
+        said, attribute_value = f"kind={quoteattr(node_name)}", _value(node_name)
         way = "directed" if layer.directed else "undirected"
-        for source, target, weight in edges_of(layer):
-            size = 1.0 if weight is None else weight
-            ends = f'id="{number}" source="{source}" target="{target}" type="{way}" weight="{size!r}"'
-            lines.append(f"<edge {ends} {said}><attvalues>{value}</attvalues></edge>")
+        for source, target, edge_weight in edges_of(layer):
+            size = 1.0 if edge_weight is None else edge_weight
+            edge_ends = f'id="{number}" source="{source}" target="{target}" type="{way}" weight="{size!r}"'
+            lines.append(f"<edge {edge_ends} {said}><attvalues>{attribute_value}</attvalues></edge>")
             number += 1
     lines.append("</edges></graph></gexf>\n")
     return {path: "\n".join(lines)}
@@ -252,18 +279,22 @@ def _value(text: str) -> str:
 
 def _kinds(data: bytes) -> dict[str, dict[str, str]]:
     """For the id of each edge its kind, and its type where that is no direction; data that were checked before."""
-    found: dict[str, dict[str, str]] = {}
+    found_by_name: dict[str, dict[str, str]] = {}
 
     def start(tag: str, attributes: dict[str, Any]) -> None:
         if tag.rpartition(":")[2] != "edge" or "id" not in attributes:
             return
-        said = {key: attributes[key] for key in ("kind", "type") if attributes.get(key)}
+        said = {
+            attribute_name: attributes[attribute_name]
+            for attribute_name in ("kind", "type")
+            if attributes.get(attribute_name)
+        }
         if said.get("type", "").lower() in DIRECTIONS:
             del said["type"]
         if said:
-            found[attributes["id"]] = said
+            found_by_name[attributes["id"]] = said
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     parser.Parse(data, True)
-    return found
+    return found_by_name

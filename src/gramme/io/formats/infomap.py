@@ -30,64 +30,73 @@ _KNOWN = ("*vertices", "*multiplex", *_FORMS)
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The layers and couplings of a multilayer network."""
-    rows = RowCollector(path)
-    names: dict[str, str] = {}
+    row_collector = RowCollector(path)
+    node_names: dict[str, str] = {}
     section, listed = "", False
-    for line, text in numbered_lines(read_text(path, options.encoding)):
-        if text.lstrip().startswith("#"):
+    for line_number, file_text in numbered_lines(read_text(path, options.encoding)):
+        if file_text.lstrip().startswith("#"):
             continue
-        if text.lstrip().startswith("*"):
-            section = text.split()[0].lower()
+        if file_text.lstrip().startswith("*"):
+            section = file_text.split()[0].lower()
             listed = listed or section == "*vertices"
             if section not in _KNOWN:
                 hint = did_you_mean(section, _KNOWN)
-                raise FileFormatError(f"unknown section {section[:40]!r}; {hint}", file=path, line=line)
+                raise FileFormatError(f"unknown section {section[:40]!r}; {hint}", file=path, line=line_number)
             continue
-        parts = quoted_fields(text)
+        line_fields = quoted_fields(file_text)
         if section == "*vertices":
-            if not parts or parts[0] in names:
-                problem = "a vertex needs a number of its own"
-                raise FileFormatError(problem, file=path, line=line)
-            names[parts[0]] = parts[1] if len(parts) > 1 and parts[1] else parts[0]
+            if not line_fields or line_fields[0] in node_names:
+                error_text = "a vertex needs a number of its own"
+                raise FileFormatError(error_text, file=path, line=line_number)
+            node_names[line_fields[0]] = line_fields[1] if len(line_fields) > 1 and line_fields[1] else line_fields[0]
             continue
         form = _FORMS[section if section in _FORMS else "*multilayer"]
-        width = form.count(" ")
-        if len(parts) not in (width, width + 1):
-            problem = f"a row of {section or '*multilayer'} must be {form!r}, not {' '.join(parts)[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        layer, source, other, target = parts[:4] if width == 4 else (parts[0], parts[1], parts[0], parts[2])
+        column_count = form.count(" ")
+        if len(line_fields) not in (column_count, column_count + 1):
+            error_text = f"a row of {section or '*multilayer'} must be {form!r}, not {' '.join(line_fields)[:80]!r}"
+            raise FileFormatError(error_text, file=path, line=line_number)
+        layer, source, other_layer, target = (
+            line_fields[:4] if column_count == 4 else (line_fields[0], line_fields[1], line_fields[0], line_fields[2])
+        )
         if section == "*inter":
-            rows.pillars += 1
+            row_collector.pillars += 1
             continue
         for node in (source, target):
-            if names and node not in names:
-                problem = f"the node {node!r} is not among the vertices"
-                raise FileFormatError(problem, file=path, line=line)
-        rows.add_between(layer, other, source, target, parts[width] if len(parts) > width else None, line)
-    if len(set(names.values())) != len(names):
-        names = {number: number for number in names}
-    parsed = Parsed([path], rows.finish(), ones_mean_unweighted=True, id_start=1)
-    parsed.rows.nodes = [names.get(node, node) for node in parsed.rows.nodes]
+            if node_names and node not in node_names:
+                error_text = f"the node {node!r} is not among the vertices"
+                raise FileFormatError(error_text, file=path, line=line_number)
+        row_collector.add_between(
+            layer,
+            other_layer,
+            source,
+            target,
+            line_fields[column_count] if len(line_fields) > column_count else None,
+            line_number,
+        )
+    if len(set(node_names.values())) != len(node_names):
+        node_names = {number: number for number in node_names}
+    parsed = Parsed([path], row_collector.finish(), ones_mean_unweighted=True, id_start=1)
+    parsed.rows.nodes = [node_names.get(node, node) for node in parsed.rows.nodes]
     if listed:
-        parsed.nodes, parsed.nodes_file = list(names.values()), path
+        parsed.nodes, parsed.nodes_file = list(node_names.values()), path
     return parsed
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The network, with ``*Intra`` alone where no layers are coupled; layers and nodes are numbered from 1."""
-    text = as_text(graph, NAME, directions=False, labels=False, features=False, couplings=True)
-    warn_of_ones(text, NAME)
-    if list(text.layers) != [str(number) for number in range(1, len(text.layers) + 1)]:
+    text_graph = as_text(graph, NAME, directions=False, labels=False, features=False, couplings=True)
+    warn_of_ones(text_graph, NAME)
+    if list(text_graph.layers) != [str(node_number) for node_number in range(1, len(text_graph.layers) + 1)]:
         lossy(NAME, "names of layers; they are numbered from 1")
-    empty = not all(layer.num_edges for _, layer in text.edges())
-    if empty or not all(coupling.num_edges for _, _, coupling in text.couplings()):
+    empty = not all(layer.num_edges for _, layer in text_graph.edges())
+    if empty or not all(coupling.num_edges for _, _, coupling in text_graph.couplings()):
         lossy(NAME, "layers and couplings without edges")
-    lines = [f"*Vertices {len(text.nodes)}\n"]
-    for place, node in enumerate(text.nodes, start=1):
+    lines = [f"*Vertices {len(text_graph.nodes)}\n"]
+    for place, node in enumerate(text_graph.nodes, start=1):
         quoted = quote(node)
         lines.append(f"{place} {quoted}\n" if quoted[0] == '"' else f'{place} "{quoted}"\n')
-    lines.append("*Multilayer\n" if text.coupled else "*Intra\n")
-    for here, source, there, target, weight in numbered_rows(text, weighted=True):
-        second = f" {there}" if text.coupled else ""
-        lines.append(f"{here} {source}{second} {target}{weight}\n")
+    lines.append("*Multilayer\n" if text_graph.coupled else "*Intra\n")
+    for here, source, there, target, edge_weight in numbered_rows(text_graph, weighted=True):
+        second = f" {there}" if text_graph.coupled else ""
+        lines.append(f"{here} {source}{second} {target}{edge_weight}\n")
     return {path: "".join(lines)}

@@ -30,33 +30,33 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a JSON file."""
-    text = read_text(path, options.encoding)
+    file_text = read_text(path, options.encoding)
     try:
-        data = json.loads(text)
-        if _HALF.search(text):
+        data = json.loads(file_text)
+        if _HALF.search(file_text):
             data = _proper(data)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise FileFormatError(f"no JSON that can be read: {error}", file=path, line=line) from None
     facts = data if isinstance(data, dict) else {}
-    nodes, links = _parts(data, path)
-    by_id = _nodes(nodes, path)
+    node_names, links = _parts(data, path)
+    by_id = _nodes(node_names, path)
     in_order = list(by_id)
     headers: dict[tuple[str, ...], EdgeHeader | None] = {}
     edges = [_edge(link, headers, path) for link in links]
-    ends = {end for source, target, _ in edges for end in (source, target)}
-    if in_order and not any(cell_text(end) in by_id for end in ends):
+    edge_ends = {end for source, target, _ in edges for end in (source, target)}
+    if in_order and not any(cell_text(end) in by_id for end in edge_ends):
         # d3 once counted its nodes; an end that is a node's name says that ends are names
         edges = [(_counted(source, in_order), _counted(target, in_order), facts) for source, target, facts in edges]
     edges = [(cell_text(source), cell_text(target), facts) for source, target, facts in edges]
     for source, target, _ in edges:
-        for end in (source, target):
-            if nodes and end not in by_id:
-                raise FileFormatError(f"an edge names the node {end!r}, which is not listed", file=path)
-            by_id.setdefault(end, {})
-    directed = facts.get("directed")
+        for end_node in (source, target):
+            if node_names and end_node not in by_id:
+                raise FileFormatError(f"an edge names the node {end_node!r}, which is not listed", file=path)
+            by_id.setdefault(end_node, {})
+    is_directed = facts.get("directed")
     parsed = parse_attribute_graph(
-        path, by_id, edges, options, directed=directed if isinstance(directed, bool) else None
+        path, by_id, edges, options, directed=is_directed if isinstance(is_directed, bool) else None
     )
     _take_layers(parsed, facts)
     return parsed
@@ -69,7 +69,7 @@ def _proper(value: Any) -> Any:
     if isinstance(value, list):
         return [_proper(one) for one in value]
     if isinstance(value, dict):
-        return {_proper(key): _proper(one) for key, one in value.items()}
+        return {_proper(attribute_name): _proper(one) for attribute_name, one in value.items()}
     return value
 
 
@@ -82,18 +82,23 @@ def _parts(data: Any, path: Path) -> tuple[list[Any], list[Any]]:
             data = data["graph"]
         elements = data.get("elements", data)
         if isinstance(elements, list):  # Cytoscape's flat form
-            nodes: list[Any] = []
+            node_names: list[Any] = []
             links: list[Any] = []
             for one in elements:
-                (links if "source" in _own(one) else nodes).append(one)
-            return nodes, links
+                (links if "source" in _own(one) else node_names).append(one)
+            return node_names, links
         if isinstance(elements, dict):
-            stated = next((elements[key] for key in ("links", "edges") if key in elements), None)
+            stated_layers = next(
+                (elements[attribute_name] for attribute_name in ("links", "edges") if attribute_name in elements), None
+            )
             listed = elements.get("nodes", [])
             if isinstance(listed, dict):  # by id, as JGF has it
-                listed = [{"id": key, **_own(value)} for key, value in listed.items()]
-            if isinstance(stated, list) and isinstance(listed, list):
-                return listed, stated
+                listed = [
+                    {"id": attribute_name, **_own(attribute_value)}
+                    for attribute_name, attribute_value in listed.items()
+                ]
+            if isinstance(stated_layers, list) and isinstance(listed, list):
+                return listed, stated_layers
     raise FileFormatError(
         'there must be "nodes" and "links" (or "edges"), or a list of edges with "source" and "target"', file=path
     )
@@ -104,22 +109,26 @@ def _own(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
     inner: dict[str, Any] = {}
-    for key in ("data", "metadata", "attributes"):
-        if isinstance(value.get(key), dict):
-            inner |= value[key]
+    for attribute_name in ("data", "metadata", "attributes"):
+        if isinstance(value.get(attribute_name), dict):
+            inner |= value[attribute_name]
     return {key: one for key, one in (value | inner).items() if not isinstance(one, (dict, list))}
 
 
 def _nodes(nodes: list[Any], path: Path) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
-    for place, node in enumerate(nodes):
+    found_by_name: dict[str, Mapping[str, Any]] = {}
+    for node_position, node in enumerate(nodes):
         facts = _own(node)
-        called = next((facts[key] for key in _IDS if facts.get(key) is not None), None)
-        name = cell_text(node if isinstance(node, (str, int, float)) else called) or str(place)
-        if name in found:
-            raise FileFormatError(f"two nodes are called {name!r}", file=path)
-        found[name] = {key: value for key, value in facts.items() if key != "id"}
-    return found
+        called = next((facts[attribute_name] for attribute_name in _IDS if facts.get(attribute_name) is not None), None)
+        node_name = cell_text(node if isinstance(node, (str, int, float)) else called) or str(node_position)
+        if node_name in found_by_name:
+            raise FileFormatError(f"two nodes are called {node_name!r}", file=path)
+        found_by_name[node_name] = {
+            attribute_name: attribute_value
+            for attribute_name, attribute_value in facts.items()
+            if attribute_name != "id"
+        }
+    return found_by_name
 
 
 def _edge(
@@ -133,11 +142,15 @@ def _edge(
     if keys not in headers:
         headers[keys] = edge_header(keys)
     header = headers[keys]
-    ends = () if header is None else (keys[header.source], keys[header.target])
-    if not ends or not all(cell_text(facts[key]) for key in ends):
+    edge_ends = () if header is None else (keys[header.source], keys[header.target])
+    if not edge_ends or not all(cell_text(facts[attribute_name]) for attribute_name in edge_ends):
         raise FileFormatError(f"an edge has no source and target: {str(link)[:80]}", file=path)
-    others = {key: value for key, value in facts.items() if key not in (*ends, "key", "id")}
-    return facts[ends[0]], facts[ends[1]], others
+    others = {
+        attribute_name: attribute_value
+        for attribute_name, attribute_value in facts.items()
+        if attribute_name not in (*edge_ends, "key", "id")
+    }
+    return facts[edge_ends[0]], facts[edge_ends[1]], others
 
 
 def _counted(end: Any, in_order: list[str]) -> Any:
@@ -148,32 +161,32 @@ def _counted(end: Any, in_order: list[str]) -> Any:
 
 def _take_layers(parsed: Parsed, facts: Mapping[str, Any]) -> None:
     """The layers in order and their directions, where gramme wrote them."""
-    stated = facts.get("graph")
-    stated = stated.get(_LAYERS) if isinstance(stated, dict) else None
-    if not isinstance(stated, list):
+    stated_layers = facts.get("graph")
+    stated_layers = stated_layers.get(_LAYERS) if isinstance(stated_layers, dict) else None
+    if not isinstance(stated_layers, list):
         return
-    if all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in stated):
-        parsed.directed = {one["name"]: one.get("directed") is True for one in stated}
+    if all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in stated_layers):
+        parsed.directed = {one["name"]: one.get("directed") is True for one in stated_layers}
         parsed.layers = list(parsed.directed)
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The graph as node-link data."""
-    text = as_text(graph, NAME)
-    if text.labels is not None and not any(text.labels):
+    text_graph = as_text(graph, NAME)
+    if text_graph.labels is not None and not any(text_graph.labels):
         lossy(NAME, "labels where no node has one")
-    nodes = [{"id": name, **facts} for name, facts in text.node_facts()]
+    node_names = [{"id": name, **attributes_of_node} for name, attributes_of_node in text_graph.node_facts()]
     links: list[dict[str, Any]] = []
-    for name, layer in text.edges():
-        for source, target, weight in text.named_edges(layer):
-            link = {"source": source, "target": target, "layer": name}
-            links.append(link if weight is None else link | {"weight": weight})
-    stated = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
+    for node_name, layer in text_graph.edges():
+        for source, target, edge_weight in text_graph.named_edges(layer):
+            link = {"source": source, "target": target, "layer": node_name}
+            links.append(link if edge_weight is None else link | {"weight": edge_weight})
+    stated_layers = [{"name": name, "directed": layer.directed} for name, layer in text_graph.edges()]
     whole = {
-        "directed": any(one["directed"] for one in stated),
+        "directed": any(one["directed"] for one in stated_layers),
         "multigraph": True,
-        "graph": {_LAYERS: stated},
-        "nodes": nodes,
+        "graph": {_LAYERS: stated_layers},
+        "nodes": node_names,
         "links": links,
     }
     return {path: json.dumps(whole, ensure_ascii=False, indent=1) + "\n"}

@@ -52,95 +52,97 @@ class Sections:
 
     def word(self, name: str) -> tuple[int, str] | None:
         """The single word of a section such as #TYPE, on its heading's line or the next."""
-        found = [*([self.words[name]] if name in self.words else []), *self.of(name)]
-        return (found[0][0], found[0][1][0]) if found else None
+        found_value = [*([self.words[name]] if name in self.words else []), *self.of(name)]
+        return (found_value[0][0], found_value[0][1][0]) if found_value else None
 
 
 def read_sections(text: str, path: Path) -> Sections:
     """Cut the text into sections; without any heading all lines are edges."""
     sections = Sections(path)
     current = EDGES
-    for line, row in numbered_lines(text):
-        row = row.strip(" \t")
-        if row.startswith("--"):
+    for line_number, row_cells in numbered_lines(text):
+        row_cells = row_cells.strip(" \t")
+        if row_cells.startswith("--"):
             continue
-        if row.startswith("#"):
-            current, rest = _heading(row[1:].strip(), path, line)
+        if row_cells.startswith("#"):
+            current, rest = _heading(row_cells[1:].strip(), path, line_number)
             sections.rows.setdefault(current, [])
             if rest:
-                sections.words[current] = (line, [rest])
+                sections.words[current] = (line_number, [rest])
             continue
-        sections.rows.setdefault(current, []).append((line, split_cells(row)))
+        sections.rows.setdefault(current, []).append((line_number, split_cells(row_cells)))
     return sections
 
 
 def _heading(heading: str, path: Path, line: int) -> tuple[str, str]:
-    words = " ".join(heading.split())
-    for name in sorted((*_KNOWN, *_SAME, _LAYER_ATTRIBUTES), key=len, reverse=True):
-        if words.upper() == name or words.upper().startswith(name + " "):
-            return _SAME.get(name, name), words[len(name) :].strip()
-    problem = f"unknown section {'#' + heading[:60]!r}; {did_you_mean(words.upper(), _KNOWN)}"
-    raise FileFormatError(problem, file=path, line=line)
+    line_words = " ".join(heading.split())
+    for layer_name in sorted((*_KNOWN, *_SAME, _LAYER_ATTRIBUTES), key=len, reverse=True):
+        if line_words.upper() == layer_name or line_words.upper().startswith(layer_name + " "):
+            return _SAME.get(layer_name, layer_name), line_words[len(layer_name) :].strip()
+    error_text = f"unknown section {'#' + heading[:60]!r}; {did_you_mean(line_words.upper(), _KNOWN)}"
+    raise FileFormatError(error_text, file=path, line=line)
 
 
 def split_cells(row: str) -> list[str]:
     """The cells of a line: bare ones are stripped, quoted ones taken as they are (a quote inside is doubled)."""
     if '"' not in row:
-        return [cell.strip(" \t") for cell in row.split(",")]
-    found, place = [], 0
+        return [cell_content.strip(" \t") for cell_content in row.split(",")]
+    found_values, place = [], 0
     while True:
         match = _QUOTED.match(row, place)
         if match:
-            found.append(match[1].replace('""', '"'))
+            found_values.append(match[1].replace('""', '"'))
         else:
             match = _BARE.match(row, place)
             assert match is not None  # it matches the empty text
-            found.append(match[0].strip(" \t"))
+            found_values.append(match[0].strip(" \t"))
         place = match.end()
         if place >= len(row):
-            return found
+            return found_values
         place += 1  # the comma
 
 
 def _lines(text: TextGraph) -> Iterator[str]:
     several = bool(text.graph.couplings)
     yield f"#VERSION\n3.0\n\n#TYPE\n{'multilayer' if several else 'multiplex'}\n\n"
-    features = text.features() or None
-    header = [] if text.labels is None else ["label,STRING\n"]
-    header += [f"feature_{number},NUMERIC\n" for number in range(1, len((features or [[]])[0]) + 1)]
-    if header:
-        yield "#ACTOR ATTRIBUTES\n" + "".join(header) + "\n"
-    parts = [([first, second][: 1 + several], part) for first, second, part in text.parts()]
+    feature_rows = text.features() or None
+    header_cells = [] if text.labels is None else ["label,STRING\n"]
+    header_cells += [f"feature_{node_number},NUMERIC\n" for node_number in range(1, len((feature_rows or [[]])[0]) + 1)]
+    if header_cells:
+        yield "#ACTOR ATTRIBUTES\n" + "".join(header_cells) + "\n"
+    parts = [([first_layer, second_layer][: 1 + several], part) for first_layer, second_layer, part in text.parts()]
     weighted = [names for names, part in parts if part.weighted]
     if weighted:
         yield ("#EDGE ATTRIBUTES\n" + "".join(_row(*names, "weight", "NUMERIC") for names in weighted) + "\n")
     yield "#LAYERS\n"
-    for names, part in parts:
-        yield _row(*names, "DIRECTED" if part.directed else "UNDIRECTED")
+    for node_names, part in parts:
+        yield _row(*node_names, "DIRECTED" if part.directed else "UNDIRECTED")
     yield "\n#ACTORS\n"
     for place, node in enumerate(text.nodes):
-        label = [] if text.labels is None else [text.labels[place]]
-        yield _row(node, *label, *(features[place] if features else ()))
+        node_label = [] if text.labels is None else [text.labels[place]]
+        yield _row(node, *node_label, *(feature_rows[place] if feature_rows else ()))
     if several or not all(layer.holds_all_nodes for layer in text.layers.values()):
         yield "\n#NODES\n"
-        for name, layer in text.edges():
-            yield from (_row(text.nodes[node], name) for node in layer.present.nonzero()[0])
+        for layer_name, layer in text.edges():
+            yield from (_row(text.nodes[node], layer_name) for node in layer.present.nonzero()[0])
     yield "\n#EDGES\n"
-    for names, part in parts:
+    for node_names, part in parts:
         for start, end, size in text.named_edges(part):
-            weight = () if size is None else (format_number(size),)
-            yield _row(*((start, names[0], end, names[1]) if several else (start, end, names[0])), *weight)
+            edge_weight = () if size is None else (format_number(size),)
+            yield _row(
+                *((start, node_names[0], end, node_names[1]) if several else (start, end, node_names[0])), *edge_weight
+            )
 
 
 def _row(*values: str) -> str:
     for value in values:
         if "\n" in value or "\r" in value:
             raise DataError(f"the format 'mpx' cannot hold the line end in {value!r}; 'csv' and 'npz' can")
-    first = values[0]
+    first_layer = values[0]
     row = format_row(values, ",")
     # A first cell that looks like a heading or a comment is protected by quotes.
-    if first.startswith(("#", "--")) and not row.startswith('"'):
-        row = f'"{first}"' + row[len(first) :]
+    if first_layer.startswith(("#", "--")) and not row.startswith('"'):
+        row = f'"{first_layer}"' + row[len(first_layer) :]
     return row
 
 
@@ -152,15 +154,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of an mpx file of version 3 (or older ones of the same form)."""
     sections = read_sections(read_text(path, options.encoding), path)
     several = _check_kind(sections)
-    directed, loops = _layers(sections, several)
-    weights = _weight_columns(sections, several)
-    rows = RowCollector(path)
-    _edges(sections, several, directed, weights, rows)
-    parsed = Parsed([path], rows.finish())
-    stated = bool(sections.of(LAYERS))
-    parsed.directed = directed if stated else None
-    if stated:
-        parsed.layers = own_layers(directed)
+    is_directed, loops = _layers(sections, several)
+    edge_weights = _weight_columns(sections, several)
+    row_collector = RowCollector(path)
+    _edges(sections, several, is_directed, edge_weights, row_collector)
+    parsed = Parsed([path], row_collector.finish())
+    stated_values = bool(sections.of(LAYERS))
+    parsed.directed = is_directed if stated_values else None
+    if stated_values:
+        parsed.layers = own_layers(is_directed)
     _actors(sections, parsed, options)
     if loops:
         parsed.notes.append(f"layers that allow self loops: {', '.join(loops)}")
@@ -169,38 +171,40 @@ def read(path: Path, options: ReadOptions) -> Parsed:
 
 def _check_kind(sections: Sections) -> bool:
     """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
-    version, kind = sections.word(VERSION), sections.word(TYPE)
+    version, section_kind = sections.word(VERSION), sections.word(TYPE)
     if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
         raise sections.error(
             f"version {version[1][:40]!r} of the format is not known; versions up to 3 are", version[0]
         )
-    if kind is None:
+    if section_kind is None:
         return False
-    known = ("multiplex", "multilayer")
-    if kind[1].lower() not in known:
-        raise sections.error(f"unknown type {kind[1][:40]!r}; {did_you_mean(kind[1], known)}", kind[0])
-    return kind[1].lower() == "multilayer"
+    known_names = ("multiplex", "multilayer")
+    if section_kind[1].lower() not in known_names:
+        raise sections.error(
+            f"unknown type {section_kind[1][:40]!r}; {did_you_mean(section_kind[1], known_names)}", section_kind[0]
+        )
+    return section_kind[1].lower() == "multilayer"
 
 
 def _layers(sections: Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
     """The direction of each layer, and the layers that allow self loops."""
-    directed: dict[str, bool] = {}
+    is_directed: dict[str, bool] = {}
     loops: list[str] = []
-    for line, row in sections.of(LAYERS):
-        ends, rest = (row[:2], row[2:]) if several else (row[:1] * 2, row[1:])
-        if len(ends) < 2 or not ends[0] or not ends[1]:
-            raise sections.error("a layer without a name", line)
+    for line_number, row_cells in sections.of(LAYERS):
+        edge_ends, rest = (row_cells[:2], row_cells[2:]) if several else (row_cells[:1] * 2, row_cells[1:])
+        if len(edge_ends) < 2 or not edge_ends[0] or not edge_ends[1]:
+            raise sections.error("a layer without a name", line_number)
         direction = rest[0].upper() if rest else "UNDIRECTED"
         if direction not in _DIRECTED:
-            raise sections.error(f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED", line)
-        name = between(ends[0], ends[1])
-        if name in directed:
-            shown = " and ".join(repr(end) for end in dict.fromkeys(ends))
-            raise sections.error(f"the layer {shown} is here for the second time", line)
-        directed[name] = _DIRECTED[direction]
+            raise sections.error(f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED", line_number)
+        layer_name = between(edge_ends[0], edge_ends[1])
+        if layer_name in is_directed:
+            shown = " and ".join(repr(end) for end in dict.fromkeys(edge_ends))
+            raise sections.error(f"the layer {shown} is here for the second time", line_number)
+        is_directed[layer_name] = _DIRECTED[direction]
         if "LOOPS" in (word.upper() for word in rest[1:]):
-            loops.append(ends[0])
-    return directed, loops
+            loops.append(edge_ends[0])
+    return is_directed, loops
 
 
 def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple[int, int]]:
@@ -210,21 +214,21 @@ def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple
     the same of the attributes of all layers, which come after.
     """
     local: dict[str | None, list[str]] = {None: []}
-    for line, row in sections.of(EDGE_ATTRIBUTES):
-        if several and len(row) == 4:
-            layer: str | None = between(row[0], row[1])
-        elif len(row) == 3 and not several:
-            layer = row[0]
-        elif len(row) == 2:
+    for line_number, row_cells in sections.of(EDGE_ATTRIBUTES):
+        if several and len(row_cells) == 4:
+            layer: str | None = between(row_cells[0], row_cells[1])
+        elif len(row_cells) == 3 and not several:
+            layer = row_cells[0]
+        elif len(row_cells) == 2:
             layer = None
         else:
-            raise sections.error("an attribute needs its name and type, perhaps after a layer", line)
-        local.setdefault(layer, []).append(row[-2].lower())
-    found: dict[str | None, tuple[int, int]] = {}
-    for layer, names in local.items():
-        if names:
-            found[layer] = (len(names), names.index("weight") if "weight" in names else -1)
-    return found
+            raise sections.error("an attribute needs its name and type, perhaps after a layer", line_number)
+        local.setdefault(layer, []).append(row_cells[-2].lower())
+    found_by_name: dict[str | None, tuple[int, int]] = {}
+    for layer, layer_names in local.items():
+        if layer_names:
+            found_by_name[layer] = (len(layer_names), layer_names.index("weight") if "weight" in layer_names else -1)
+    return found_by_name
 
 
 def _edges(
@@ -235,21 +239,23 @@ def _edges(
     rows: RowCollector,
 ) -> None:
     needed = 4 if several else 3
-    known = own_layers(directed)
-    for line, row in sections.of(EDGES):
-        if len(row) < needed or not all(row[:needed]):
-            wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
-            raise sections.error(f"an edge needs {wanted}", line)
+    known_names = own_layers(directed)
+    for line_number, row_cells in sections.of(EDGES):
+        if len(row_cells) < needed or not all(row_cells[:needed]):
+            wanted_fields = "actor, layer, actor, layer" if several else "actor, actor, layer"
+            raise sections.error(f"an edge needs {wanted_fields}", line_number)
         if several:
-            source, layer, target, other = row[:4]
+            source, layer, target, other_layer = row_cells[:4]
         else:
-            (source, target, layer), other = row[:3], row[2]
-        for name in (layer, other):
-            if directed and name not in known:
-                raise sections.error(f"unknown layer {name[:60]!r}; {did_you_mean(name, known)}", line)
-        turned = between(other, layer)
-        weight = _weight(row[needed:], weights, turned if turned in weights else between(layer, other))
-        rows.add_between(layer, other, source, target, weight, line)
+            (source, target, layer), other_layer = row_cells[:3], row_cells[2]
+        for layer_name in (layer, other_layer):
+            if directed and layer_name not in known_names:
+                raise sections.error(
+                    f"unknown layer {layer_name[:60]!r}; {did_you_mean(layer_name, known_names)}", line_number
+                )
+        turned = between(other_layer, layer)
+        edge_weight = _weight(row_cells[needed:], weights, turned if turned in weights else between(layer, other_layer))
+        rows.add_between(layer, other_layer, source, target, edge_weight, line_number)
 
 
 def _weight(values: Sequence[str], weights: dict[str | None, tuple[int, int]], layer: str) -> str | None:
@@ -262,54 +268,56 @@ def _weight(values: Sequence[str], weights: dict[str | None, tuple[int, int]], l
 
 
 def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
-    names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
-    table = AttributeTable(sections.path, ["actor", *names])
-    if len(set(table.header)) != len(table.header):
+    node_names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
+    facts_table = AttributeTable(sections.path, ["actor", *node_names])
+    if len(set(facts_table.header)) != len(facts_table.header):
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
-    for line, row in sections.of(ACTORS):
-        if len(row) > len(table.header):
-            raise sections.error(f"there are {len(row) - 1} values for {len(names)} attributes of actors", line)
-        table.rows.append(row + [""] * (len(table.header) - len(row)))
-        table.lines.append(line)
-    present: dict[str, list[str]] = {}
-    for line, row in sections.of(NODES):
-        if len(row) < 2 or not row[0] or not row[1]:
-            raise sections.error("a node needs an actor and a layer", line)
-        present.setdefault(row[1], []).append(row[0])
-    _take_presence(sections, parsed, present)
+    for line_number, row_cells in sections.of(ACTORS):
+        if len(row_cells) > len(facts_table.header):
+            raise sections.error(
+                f"there are {len(row_cells) - 1} values for {len(node_names)} attributes of actors", line_number
+            )
+        facts_table.rows.append(row_cells + [""] * (len(facts_table.header) - len(row_cells)))
+        facts_table.lines.append(line_number)
+    present_nodes: dict[str, list[str]] = {}
+    for line_number, row_cells in sections.of(NODES):
+        if len(row_cells) < 2 or not row_cells[0] or not row_cells[1]:
+            raise sections.error("a node needs an actor and a layer", line_number)
+        present_nodes.setdefault(row_cells[1], []).append(row_cells[0])
+    _take_presence(sections, parsed, present_nodes)
     if not sections.of(ACTORS):
         if options.label is not None or options.features is not None:
             raise DataError(f"{sections.path} has no actors with attributes")
         if ACTORS in sections.rows:
             parsed.nodes = []
-            parsed.labels = table.labels([], None)
+            parsed.labels = facts_table.labels([], None)
         return
-    nodes = table.names()
-    known = set(nodes)
-    met = (*parsed.rows.nodes, *(name for names in present.values() for name in names))
-    nodes = nodes + list(dict.fromkeys(name for name in met if name not in known))
-    parsed.nodes, parsed.nodes_file = nodes[: len(table.rows)], sections.path
-    take_attributes(parsed, table, options, {"actor"})
+    nodes = facts_table.names()
+    known_nodes = set(nodes)
+    met = (*parsed.rows.nodes, *(node_name for names in present_nodes.values() for node_name in names))
+    nodes = nodes + list(dict.fromkeys(node_name for node_name in met if node_name not in known_nodes))
+    parsed.nodes, parsed.nodes_file = nodes[: len(facts_table.rows)], sections.path
+    take_attributes(parsed, facts_table, options, {"actor"})
     parsed.nodes = nodes
-    if parsed.features is not None and len(nodes) > len(table.rows):
-        raise FileFormatError(f"the actor {nodes[len(table.rows)]!r} has no features", file=sections.path)
+    if parsed.features is not None and len(nodes) > len(facts_table.rows):
+        raise FileFormatError(f"the actor {nodes[len(facts_table.rows)]!r} has no features", file=sections.path)
 
 
 def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
     """Where nodes are listed, a layer holds those and the ends of its edges."""
     if NODES not in sections.rows:
         return
-    held = {layer: dict.fromkeys(names) for layer, names in present.items()}
-    rows = parsed.rows
-    for layer, ends in named_nodes(parsed).items():
-        members = held.setdefault(layer, {})
-        members.update(dict.fromkeys(rows.nodes[end] for end in ends.tolist()))
-    for layer in parsed.layers or ():
-        held.setdefault(layer, {})
-    parsed.present = {layer: list(members) for layer, members in held.items()}
+    held_nodes = {layer: dict.fromkeys(layer_names) for layer, layer_names in present.items()}
+    edge_rows = parsed.rows
+    for layer_name, edge_ends in named_nodes(parsed).items():
+        member_nodes = held_nodes.setdefault(layer_name, {})
+        member_nodes.update(dict.fromkeys(edge_rows.nodes[end] for end in edge_ends.tolist()))
+    for layer_name in parsed.layers or ():
+        held_nodes.setdefault(layer_name, {})
+    parsed.present = {layer: list(members) for layer, members in held_nodes.items()}
     if parsed.layers is None:
-        parsed.layers = list(dict.fromkeys((*own_layers(rows.layers), *held)))
-    unknown = next((layer for layer in held if layer not in parsed.layers), None)
+        parsed.layers = list(dict.fromkeys((*own_layers(edge_rows.layers), *held_nodes)))
+    unknown = next((layer for layer in held_nodes if layer not in parsed.layers), None)
     if unknown is not None:
         raise FileFormatError(f"a node is in the unknown layer {unknown!r}", file=sections.path)
 

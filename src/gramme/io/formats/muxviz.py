@@ -27,14 +27,14 @@ NAME = "muxviz"
 
 def config_lines(path: Path, encoding: str) -> list[tuple[int, list[str]]]:
     """The fields of each line, which are separated by semicolons."""
-    found = []
-    for line, row in numbered_lines(read_text(path, encoding)):
-        parts = [part.strip() for part in row.split(";")]
-        if not 2 <= len(parts) <= 3 or not parts[0]:
-            problem = f"a line must be 'path;label;layout', not {row[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        found.append((line, parts + [""] * (3 - len(parts))))
-    return found
+    found_values = []
+    for line_number, row_cells in numbered_lines(read_text(path, encoding)):
+        line_fields = [part.strip() for part in row_cells.split(";")]
+        if not 2 <= len(line_fields) <= 3 or not line_fields[0]:
+            error_text = f"a line must be 'path;label;layout', not {row_cells[:80]!r}"
+            raise FileFormatError(error_text, file=path, line=line_number)
+        found_values.append((line_number, line_fields + [""] * (3 - len(line_fields))))
+    return found_values
 
 
 def named_file(config: Path, name: str, line: int) -> Path:
@@ -51,28 +51,28 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     layouts = {}
     taken: dict[str, Path] = {}
     used: dict[Path, str] = {}
-    for number, (line, (edges, label, layout)) in enumerate(config_lines(path, options.encoding), 1):
-        layer = label or str(number)
-        if layer in taken:
-            raise FileFormatError(f"the layer {layer!r} is here for the second time", file=path, line=line)
-        file = taken[layer] = named_file(path, edges, line)
-        same = used.setdefault(file.resolve(), layer)
-        if same != layer:  # a short configuration could name a large file any number of times
-            problem = f"{edges!r} has the edges of the layer {same!r} already; each layer needs a file of its own"
-            raise FileFormatError(problem, file=path, line=line)
+    for config_number, (line_number, (edges, node_label, layout)) in enumerate(config_lines(path, options.encoding), 1):
+        layer_name = node_label or str(config_number)
+        if layer_name in taken:
+            raise FileFormatError(f"the layer {layer_name!r} is here for the second time", file=path, line=line_number)
+        file_path = taken[layer_name] = named_file(path, edges, line_number)
+        same = used.setdefault(file_path.resolve(), layer_name)
+        if same != layer_name:  # a short configuration could name a large file any number of times
+            error_text = f"{edges!r} has the edges of the layer {same!r} already; each layer needs a file of its own"
+            raise FileFormatError(error_text, file=path, line=line_number)
         expected = "2 or 3 (source, target and perhaps weight)"
-        rows = read_edge_rows(file, options.encoding, columns=(2, 3), order=(-1, 0, 1, 2), expected=expected)
-        parts[layer] = Parsed([file], rows, ones_mean_unweighted=True)
+        table_rows = read_edge_rows(file_path, options.encoding, columns=(2, 3), order=(-1, 0, 1, 2), expected=expected)
+        parts[layer_name] = Parsed([file_path], table_rows, ones_mean_unweighted=True)
         if layout:
-            layouts[named_file(path, layout, line)] = line
+            layouts[named_file(path, layout, line_number)] = line_number
     if not parts:
         raise FileFormatError("no layer is named here", file=path)
     parsed = joined(parts)
     parsed.id_start, parsed.rows.line_of = 1, lambda row: None  # a line of which file?
     parsed.files.insert(0, path)
     if len(layouts) > 1:
-        line = list(layouts.values())[1]
-        raise FileFormatError("the layers must share one layout", file=path, line=line)
+        line_number = list(layouts.values())[1]
+        raise FileFormatError("the layers must share one layout", file=path, line=line_number)
     for layout_file in layouts:
         take_nodes(parsed, read_attributes(layout_file, options.encoding, " "), options)
     return parsed
@@ -80,24 +80,24 @@ def read(path: Path, options: ReadOptions) -> Parsed:
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The configuration, a file of edges per layer and the layout; nodes are numbered from 1."""
-    text = as_text(graph, NAME, directions=False)
-    warn_of_ones(text, NAME)
+    text_graph = as_text(graph, NAME, directions=False)
+    warn_of_ones(text_graph, NAME)
     check_file_name(path)
-    if not text.layers:
+    if not text_graph.layers:
         raise DataError(f"a graph without layers cannot be held by the format {NAME!r}; 'csv' and 'npz' can")
     layout = path.with_name(f"{path.stem}_layout.txt")
     files: dict[Path, Content] = {}
     config = []
-    for number, (name, layer) in enumerate(text.edges(), start=1):
-        if name != name.strip() or any(mark in name for mark in ";\n\r"):
+    for layer_number, (layer_name, layer) in enumerate(text_graph.edges(), start=1):
+        if layer_name != layer_name.strip() or any(mark in layer_name for mark in ";\n\r"):
             raise DataError(
-                f"the format {NAME!r} cannot hold the layer name {name!r} (a semicolon, a line end or white "
+                f"the format {NAME!r} cannot hold the layer name {layer_name!r} (a semicolon, a line end or white "
                 "space around it); 'csv' and 'npz' can"
             )
-        edges = path.with_name(f"{path.stem}_{number}.edges")
-        config.append(f"{edges.name};{name};{layout.name}\n")
+        edges = path.with_name(f"{path.stem}_{layer_number}.edges")
+        config.append(f"{edges.name};{layer_name};{layout.name}\n")
         files[edges] = "".join(numbered_edges(layer)) or "\n"
-    return {path: "".join(config), **files, layout: node_table(text)}
+    return {path: "".join(config), **files, layout: node_table(text_graph)}
 
 
 def check_file_name(path: Path) -> None:
@@ -117,48 +117,53 @@ def read_muxviz_extended(path: Path, options: ReadOptions) -> Parsed:
         return Parsed([path], _read_rows(path, options.encoding), ones_mean_unweighted=True, id_start=1)
     lines = config_lines(path, options.encoding)
     if len(lines) > 1:
-        problem = "a configuration of an extended edge list has one line 'edges;layers;layout'"
-        raise FileFormatError(problem, file=path, line=lines[1][0])
-    line, (edges, layers, layout) = lines[0]
-    file = named_file(path, edges, line)
-    parsed = Parsed([path, file], _read_rows(file, options.encoding), ones_mean_unweighted=True, id_start=1)
-    parsed.edges_file = file
-    if layers:
-        table = read_attributes(named_file(path, layers, line), options.encoding, " ")
-        take_layers(parsed, table)
+        error_text = "a configuration of an extended edge list has one line 'edges;layers;layout'"
+        raise FileFormatError(error_text, file=path, line=lines[1][0])
+    line_number, (edges, layer_names, layout) = lines[0]
+    file_path = named_file(path, edges, line_number)
+    parsed = Parsed([path, file_path], _read_rows(file_path, options.encoding), ones_mean_unweighted=True, id_start=1)
+    parsed.edges_file = file_path
+    if layer_names:
+        facts_table = read_attributes(named_file(path, layer_names, line_number), options.encoding, " ")
+        take_layers(parsed, facts_table)
     if layout:
-        table = read_attributes(named_file(path, layout, line), options.encoding, " ")
-        take_nodes(parsed, table, options)
+        facts_table = read_attributes(named_file(path, layout, line_number), options.encoding, " ")
+        take_nodes(parsed, facts_table, options)
     return parsed
 
 
 def _read_rows(path: Path, encoding: str) -> EdgeRows:
-    rows = RowCollector(path)
-    width = 0
-    for line, text in numbered_lines(read_text(path, encoding)):
-        parts = fields(text)
-        if len(parts) not in (4, 5) or (width and len(parts) != width):
-            problem = f"a row must be 'node layer node layer [weight]' as in the others, not {text[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        width = len(parts)
-        source, layer, target, other = parts[:4]
-        rows.add_between(layer, other, source, target, parts[4] if width == 5 else None, line)
-    return rows.finish()
+    row_collector = RowCollector(path)
+    column_count = 0
+    for line_number, file_text in numbered_lines(read_text(path, encoding)):
+        line_fields = fields(file_text)
+        if len(line_fields) not in (4, 5) or (column_count and len(line_fields) != column_count):
+            error_text = f"a row must be 'node layer node layer [weight]' as in the others, not {file_text[:80]!r}"
+            raise FileFormatError(error_text, file=path, line=line_number)
+        column_count = len(line_fields)
+        source, layer, target, other_layer = line_fields[:4]
+        row_collector.add_between(
+            layer, other_layer, source, target, line_fields[4] if column_count == 5 else None, line_number
+        )
+    return row_collector.finish()
 
 
 def write_muxviz_extended(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The configuration, the edge list and the two tables; nodes and layers are numbered from 1."""
-    text = as_text(graph, MUXVIZ_EXTENDED_NAME, directions=False, couplings=True)
-    warn_of_ones(text, MUXVIZ_EXTENDED_NAME)
-    if not all(coupling.num_edges for _, _, coupling in text.couplings()):
+    text_graph = as_text(graph, MUXVIZ_EXTENDED_NAME, directions=False, couplings=True)
+    warn_of_ones(text_graph, MUXVIZ_EXTENDED_NAME)
+    if not all(coupling.num_edges for _, _, coupling in text_graph.couplings()):
         lossy(MUXVIZ_EXTENDED_NAME, "couplings without edges")
     check_file_name(path)
-    weighted = any(part.weighted for part in (*text.layers.values(), *graph.couplings.values()))
-    lines = [f"{a} {here} {b} {there}{weight}\n" for here, a, there, b, weight in numbered_rows(text, weighted)]
-    names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
+    weighted = any(part.weighted for part in (*text_graph.layers.values(), *graph.couplings.values()))
+    file_lines = [
+        f"{a} {here} {b} {there}{edge_weight}\n"
+        for here, a, there, b, edge_weight in numbered_rows(text_graph, weighted)
+    ]
+    layer_names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
     return {
-        path: ";".join(names) + "\n",
-        path.with_name(names[0]): "".join(lines) or "\n",
-        path.with_name(names[1]): layer_table(list(text.layers)),
-        path.with_name(names[2]): node_table(text),
+        path: ";".join(layer_names) + "\n",
+        path.with_name(layer_names[0]): "".join(file_lines) or "\n",
+        path.with_name(layer_names[1]): layer_table(list(text_graph.layers)),
+        path.with_name(layer_names[2]): node_table(text_graph),
     }

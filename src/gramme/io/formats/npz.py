@@ -37,49 +37,51 @@ _KIND = "gramme graph"
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The archive; all is encoded before a byte is written."""
-    members: dict[str, Any] = {}
-    layers = [_put_layer(members, k, *item) for k, item in enumerate(graph.layers.items())]
+    layer_members: dict[str, Any] = {}
+    layer_names = [_put_layer(layer_members, k, *item) for k, item in enumerate(graph.layers.items())]
     header: dict[str, Any] = {
         "format": _KIND,
         "version": _version(graph),
         "name": graph.name,
         "num_nodes": graph.num_nodes,
-        "nodes": put_names(members, "nodes", graph.nodes),
+        "nodes": put_names(layer_members, "nodes", graph.nodes),
         "labels": graph.labels is not None,
         "features": None,
-        "layers": layers,
+        "layers": layer_names,
     }
     if graph.labels is not None:
         # the distinct labels, each of its own kind, and which of them each node has (-1 for none)
         number: dict[Any, int] = {}
-        codes = [-1 if one is None else number.setdefault((type(one), one), len(number)) for one in graph.labels]
-        members["labels"] = np.array(codes, dtype=np.int64)
-        members["labels.classes"] = bytes_array(encode([label for _, label in number]))
+        label_codes = [-1 if one is None else number.setdefault((type(one), one), len(number)) for one in graph.labels]
+        layer_members["labels"] = np.array(label_codes, dtype=np.int64)
+        layer_members["labels.classes"] = bytes_array(encode([node_label for _, node_label in number]))
     if graph.features is not None:
-        header["features"] = _put_matrix(members, "features", graph.features)
+        header["features"] = _put_matrix(layer_members, "features", graph.features)
     if graph.feature_names is not None:
         header["feature_names"] = list(graph.feature_names)
     if header["version"] > 1:
         header["couplings"] = []
         for k, (pair, coupling) in enumerate(graph.couplings.items()):
-            parts = {part: getattr(coupling, part) for part in ("source", "target", "weight")}
-            members |= {f"coupling{k}.{part}": array for part, array in parts.items() if array is not None}
-            facts = {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
-            header["couplings"].append(facts)
+            archive_parts = {part: getattr(coupling, part) for part in ("source", "target", "weight")}
+            layer_members |= {
+                f"coupling{k}.{part}": array for part, array in archive_parts.items() if array is not None
+            }
+            layer_facts = {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
+            header["couplings"].append(layer_facts)
         header["layer_features"] = [
-            {"layer": name, "features": _put_matrix(members, f"layer_features{k}", matrix)}
-            for k, (name, matrix) in enumerate(graph.layer_features.items())
+            {"layer": layer_name, "features": _put_matrix(layer_members, f"layer_features{k}", feature_matrix)}
+            for k, (layer_name, feature_matrix) in enumerate(graph.layer_features.items())
         ]
     if graph.masks:
         header["masks"] = list(graph.masks)
-        members.update({f"mask{k}": mask for k, mask in enumerate(graph.masks.values())})
+        layer_members.update({f"mask{k}": mask for k, mask in enumerate(graph.masks.values())})
     head = json.dumps(header).encode("ascii")
 
     def fill(file: BinaryIO) -> None:
         with ArrayWriter(file) as archive:
             archive.add_bytes(_HEADER, head)
-            for name, value in members.items():
-                archive.add(name, value)
+            for layer_name, value in layer_members.items():
+                archive.add(layer_name, value)
 
     return {path: fill}
 
@@ -106,21 +108,27 @@ def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
 
 
 def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) -> dict[str, Any]:
-    key = f"layer{number}"
-    facts: dict[str, Any] = {"name": name, "all_present": layer.holds_all_nodes}
+    member_key = f"layer{number}"
+    attributes_of_node: dict[str, Any] = {"name": name, "all_present": layer.holds_all_nodes}
     if not layer.holds_all_nodes:
-        members[f"{key}.present"] = layer.present
+        members[f"{member_key}.present"] = layer.present
     if layer.features is not None and layer.feature_names is not None:
-        members[f"{key}.features"], facts["feature_names"] = layer.features, list(layer.feature_names)
+        members[f"{member_key}.features"], attributes_of_node["feature_names"] = (
+            layer.features,
+            list(layer.feature_names),
+        )
     made: Any = layer if isinstance(layer, MembershipLayer) else layer.to_edges()
     for part in ("node", "group") if made is layer and layer.made_of == "groups" else ("source", "target"):
-        members[f"{key}.{part}"] = getattr(made, part)
+        members[f"{member_key}.{part}"] = getattr(made, part)
     if made.weight is not None:
-        members[f"{key}.weight"] = made.weight
+        members[f"{member_key}.weight"] = made.weight
     if isinstance(layer, MembershipLayer):
-        facts |= {"weighted": True} if made.weight is not None else {}
-        return facts | {"kind": "groups", "groups": put_names(members, f"{key}.groups", layer.group_names)}
-    return facts | {"kind": "edges", "directed": made.directed, "weighted": made.weighted}
+        attributes_of_node |= {"weighted": True} if made.weight is not None else {}
+        return attributes_of_node | {
+            "kind": "groups",
+            "groups": put_names(members, f"{member_key}.groups", layer.group_names),
+        }
+    return attributes_of_node | {"kind": "edges", "directed": made.directed, "weighted": made.weighted}
 
 
 def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
@@ -137,8 +145,8 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
         if not path.stat().st_size:
             read_bytes(path)  # says that it is empty
-        problem = error.args[0] if isinstance(error, _ForeignError) else f"the archive is damaged: {error}"
-        raise FileFormatError(str(problem), file=path) from None
+        error_text = error.args[0] if isinstance(error, _ForeignError) else f"the archive is damaged: {error}"
+        raise FileFormatError(str(error_text), file=path) from None
     except OSError as error:
         raise DataError(f"the file {path} cannot be read: {error.strerror or error}") from None
     files = [str(path)]
@@ -146,12 +154,12 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
         from_file = isinstance(options.labels, (str, Path))
         graph = with_labels(graph, Path(options.labels), options) if from_file else graph.replace(labels=options.labels)
         files += [str(options.labels)] if from_file else []
-    names = [name for name in graph.nodes if isinstance(name, (int, str))]
+    node_names = [layer_name for layer_name in graph.nodes if isinstance(layer_name, (int, str))]
     report = ReadReport(
         format=NAME,
         files=tuple(files),
         rows=sum(layer.num_entries for layer in graph.layers.values()),
-        id_base=id_base([str(name) for name in names]) if len(names) == graph.num_nodes else None,
+        id_base=id_base([str(layer_name) for layer_name in node_names]) if len(node_names) == graph.num_nodes else None,
         direction="as the file says",
         self_loops_dropped=dict.fromkeys(graph.layers, 0),
         duplicates_merged=dict.fromkeys(graph.layers, 0),
@@ -182,31 +190,31 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     if type(size) is not int:
         raise ValueError("the number of nodes is not a number")
     check_count(archive, size, "nodes")
-    nodes = take_names(archive, "nodes", header["nodes"])
-    if len(nodes) != size:
-        raise ValueError(f"{len(nodes)} names for {size} nodes")
+    node_names = take_names(archive, "nodes", header["nodes"])
+    if len(node_names) != size:
+        raise ValueError(f"{len(node_names)} names for {size} nodes")
     free = free_bytes()
     if free is not None and size * len(header["layers"]) > free:  # each notes of each node whether it is present
         raise ValueError(
             f"{len(header['layers'])} layers of {size} nodes need more than {free / 1e9:,.1f} GB, the memory that is "
             "free"
         )
-    layers = {
-        _text(facts["name"]): _layer(archive, f"layer{number}", facts, size, mapped)
-        for number, facts in enumerate(header["layers"])
+    graph_layers = {
+        _text(layer_facts["name"]): _layer(archive, f"layer{number}", layer_facts, size, mapped)
+        for number, layer_facts in enumerate(header["layers"])
     }
-    if len(layers) != len(header["layers"]):
+    if len(graph_layers) != len(header["layers"]):
         raise ValueError("two layers have the same name")
-    labels = _labels(archive, size) if header["labels"] else None
-    features = _features(archive, "features", header["features"], mapped)
-    name = header.get("name")
+    node_labels = _labels(archive, size) if header["labels"] else None
+    feature_matrix = _features(archive, "features", header["features"], mapped)
+    layer_name = header.get("name")
     named = header.get("feature_names")
     graph = restored_graph(
-        layers,
-        nodes,
-        labels,
-        features,
-        None if name is None else _text(name),
+        graph_layers,
+        node_names,
+        node_labels,
+        feature_matrix,
+        None if layer_name is None else _text(layer_name),
         None if named is None else [_text(one) for one in named],
     )
     if not any(header.get(part) for part in ("couplings", "layer_features", "masks")):
@@ -214,20 +222,22 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     return graph.replace(
         masks={_text(mask): archive.array(f"mask{number}", "b") for number, mask in enumerate(header.get("masks", []))},
         couplings={
-            (_text(facts["layers"][0]), _text(facts["layers"][1])): _coupling(archive, f"coupling{number}", facts, size)
-            for number, facts in enumerate(header.get("couplings", []))
+            (_text(layer_facts["layers"][0]), _text(layer_facts["layers"][1])): _coupling(
+                archive, f"coupling{number}", layer_facts, size
+            )
+            for number, layer_facts in enumerate(header.get("couplings", []))
         },
         layer_features={
-            _text(facts["layer"]): _features(archive, f"layer_features{number}", facts["features"], mapped)
-            for number, facts in enumerate(header.get("layer_features", []))
+            _text(layer_facts["layer"]): _features(archive, f"layer_features{number}", layer_facts["features"], mapped)
+            for number, layer_facts in enumerate(header.get("layer_features", []))
         },
     )
 
 
 def _coupling(archive: ArrayReader, key: str, facts: Any, size: int) -> Coupling:
-    weight = archive.array(f"{key}.weight", "f") if facts["weighted"] is True else None
+    edge_weight = archive.array(f"{key}.weight", "f") if facts["weighted"] is True else None
     source, target = archive.array(f"{key}.source", "i"), archive.array(f"{key}.target", "i")
-    return Coupling(size, source, target, weight, directed=facts["directed"] is True)
+    return Coupling(size, source, target, edge_weight, directed=facts["directed"] is True)
 
 
 def _text(value: object) -> str:
@@ -237,37 +247,46 @@ def _text(value: object) -> str:
 
 
 def _labels(archive: ArrayReader, size: int) -> Any:
-    codes = archive.array("labels", "i")
+    label_codes = archive.array("labels", "i")
     classes = decode(archive.array("labels.classes", "u").tobytes())
-    if codes.size != size or codes.min(initial=-1) < -1 or codes.max(initial=-1) >= len(classes):
+    if label_codes.size != size or label_codes.min(initial=-1) < -1 or label_codes.max(initial=-1) >= len(classes):
         raise ValueError("the labels do not fit the nodes")
-    labels = np.empty(size, dtype=object)
-    labels[:] = [None if code < 0 else classes[code] for code in codes.tolist()]
-    return labels
+    node_labels = np.empty(size, dtype=object)
+    node_labels[:] = [None if code < 0 else classes[code] for code in label_codes.tolist()]
+    return node_labels
 
 
 def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) -> Layer:
-    present = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
-    if present is not None and present.shape != (size,):
+    present_nodes = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
+    if present_nodes is not None and present_nodes.shape != (size,):
         raise ValueError(f"{key} does not say for each node whether it is present")
-    described, described_as = None, facts.get("feature_names")
+    edge_features, described_as = None, facts.get("feature_names")
     if described_as is not None:
-        described = archive.array(f"{key}.features", "f", 2, mapped=mapped and facts["kind"] == "edges")
+        edge_features = archive.array(f"{key}.features", "f", 2, mapped=mapped and facts["kind"] == "edges")
         described_as = [_text(column) for column in described_as]
     if facts["kind"] == "groups":
-        names = take_names(archive, f"{key}.groups", facts["groups"])
+        node_names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")
-        held = np.ones(size, dtype=bool) if present is None else present
-        weight = archive.array(f"{key}.weight", "f") if facts.get("weighted") is True else None
+        held_nodes = np.ones(size, dtype=bool) if present_nodes is None else present_nodes
+        edge_weight = archive.array(f"{key}.weight", "f") if facts.get("weighted") is True else None
         return MembershipLayer(
-            size, node, group, names, weight=weight, nodes=held, features=described, feature_names=described_as
+            size,
+            node,
+            group,
+            node_names,
+            weight=edge_weight,
+            nodes=held_nodes,
+            features=edge_features,
+            feature_names=described_as,
         )
     if facts["kind"] != "edges":
         raise ValueError(f"a layer of the unknown kind {facts['kind']!r}")
     source = archive.array(f"{key}.source", "i", mapped=mapped)
     target = archive.array(f"{key}.target", "i", mapped=mapped)
-    weight = archive.array(f"{key}.weight", "f", mapped=mapped) if facts["weighted"] is True else None
-    return restored_edges(size, source, target, weight, facts["directed"] is True, present, described, described_as)
+    edge_weight = archive.array(f"{key}.weight", "f", mapped=mapped) if facts["weighted"] is True else None
+    return restored_edges(
+        size, source, target, edge_weight, facts["directed"] is True, present_nodes, edge_features, described_as
+    )
 
 
 def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any:
@@ -280,13 +299,13 @@ def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any
     shape = archive.array(f"{key}.shape", "i").tolist()
     for length in shape:
         check_count(archive, length, "rows or columns of features")
-    parts = [
+    archive_parts = [
         archive.array(f"{key}.{part}", numbers, mapped=mapped)
         for part, numbers in (("data", "f"), ("indices", "i"), ("indptr", "i"))
     ]
-    matrix = sp.csr_array(tuple(parts), shape=tuple(shape))
-    matrix.check_format(full_check=True)
-    return matrix
+    feature_matrix = sp.csr_array(tuple(archive_parts), shape=tuple(shape))
+    feature_matrix.check_format(full_check=True)
+    return feature_matrix
 
 
 # Graphs put together again from arrays that a graph was saved as, without copying or sorting them anew.
@@ -308,14 +327,14 @@ def restored_edges(
         raise ValueError("sources, targets and weights differ in number")
     last = -1
     for block in _blocks(source.size):
-        start, end = source[block].astype(np.int64), target[block].astype(np.int64)
-        if min(start.min(), end.min()) < 0 or max(start.max(), end.max()) >= num_nodes:
+        start_nodes, end_nodes = source[block].astype(np.int64), target[block].astype(np.int64)
+        if min(start_nodes.min(), end_nodes.min()) < 0 or max(start_nodes.max(), end_nodes.max()) >= num_nodes:
             raise ValueError("an edge touches a node that does not exist")
-        if not (start != end if directed else start < end).all():
+        if not (start_nodes != end_nodes if directed else start_nodes < end_nodes).all():
             raise ValueError("an edge is a self loop or stands the wrong way round")
-        if present is not None and not (present[start] & present[end]).all():
+        if present is not None and not (present[start_nodes] & present[end_nodes]).all():
             raise ValueError("an edge touches a node that is absent from its layer")
-        place = start * num_nodes + end
+        place = start_nodes * num_nodes + end_nodes
         if place[0] <= last or not (place[1:] > place[:-1]).all():
             raise ValueError("the edges are not sorted")
         last = int(place[-1])
@@ -377,5 +396,5 @@ def restored_graph(
 
 def _blocks(length: int, width: int = 1) -> Iterator[slice]:
     step = max(1, _BLOCK_VALUES // max(1, width))
-    for start in range(0, length, step):
-        yield slice(start, start + step)
+    for start_nodes in range(0, length, step):
+        yield slice(start_nodes, start_nodes + step)

@@ -51,64 +51,64 @@ class _Network:
     def vertex(self, text: str, line: int) -> str:
         """The number of a vertex, checked against the number declared."""
         if not _NUMBER.match(text) or not 1 <= int(text) <= (self.vertices or 0):
-            problem = f"{text[:40]!r} is not a vertex; they are numbered from 1 to {self.vertices or 0}"
-            raise self.error(problem, line)
+            error_text = f"{text[:40]!r} is not a vertex; they are numbered from 1 to {self.vertices or 0}"
+            raise self.error(error_text, line)
         return str(int(text))
 
     def layer(self, number: str | None, name: str, line: int) -> str:
         """The layer of a relation, by its number; its name is the one given first."""
         key = number or ""
         if key not in self.layer_of:
-            layer = name or number or ONLY_LAYER
-            if layer in self.layer_of.values():
-                raise self.error(f"a second relation has the name {layer!r}", line)
-            self.layer_of[key] = layer
+            layer_name = name or number or ONLY_LAYER
+            if layer_name in self.layer_of.values():
+                raise self.error(f"a second relation has the name {layer_name!r}", line)
+            self.layer_of[key] = layer_name
         return self.layer_of[key]
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The network, with the partition beside it as labels."""
-    text = read_text(path, options.encoding)
-    network = _Network(path, len(text))
-    _parse(network, text)
-    rows = RowCollector(path)
-    for layer, source, target, weight, line in network.arcs:
-        rows.add(layer, source, target, weight, line)
-    for layer, source, target, weight, line in network.edges:
-        rows.add(layer, source, target, weight, line)
-        if network.directed[layer]:
-            rows.add(layer, target, source, weight, line)
-    parsed = Parsed([path], rows.finish(), ones_mean_unweighted=True)
-    names = _names(network)
-    parsed.nodes, parsed.nodes_file = names, path
-    parsed.rows.nodes = [names[int(node) - 1] for node in parsed.rows.nodes]
+    file_text = read_text(path, options.encoding)
+    network = _Network(path, len(file_text))
+    _parse(network, file_text)
+    row_collector = RowCollector(path)
+    for layer_name, source, target, edge_weight, line_number in network.arcs:
+        row_collector.add(layer_name, source, target, edge_weight, line_number)
+    for layer_name, source, target, edge_weight, line_number in network.edges:
+        row_collector.add(layer_name, source, target, edge_weight, line_number)
+        if network.directed[layer_name]:
+            row_collector.add(layer_name, target, source, edge_weight, line_number)
+    parsed = Parsed([path], row_collector.finish(), ones_mean_unweighted=True)
+    node_names = _names(network)
+    parsed.nodes, parsed.nodes_file = node_names, path
+    parsed.rows.nodes = [node_names[int(node) - 1] for node in parsed.rows.nodes]
     parsed.layers = list(network.directed)
     parsed.directed = network.directed
     partition = beside(path, path.stem + ".clu")
     if partition is not None and options.labels is None:
-        parsed.labels = _read_partition(partition, names, options.encoding)
+        parsed.labels = _read_partition(partition, node_names, options.encoding)
         parsed.files.append(partition)
     return parsed
 
 
 def _parse(network: _Network, text: str) -> None:
     section, layer = "", ""
-    for line, row in numbered_lines(text):
-        row = row.strip(" \t")
-        if row.startswith("%"):
+    for line_number, row_cells in numbered_lines(text):
+        row_cells = row_cells.strip(" \t")
+        if row_cells.startswith("%"):
             continue
-        if row.startswith("*"):
-            section, layer = _heading(network, row, line)
+        if row_cells.startswith("*"):
+            section, layer = _heading(network, row_cells, line_number)
         elif section == "vertices":
-            tokens = [quoted or bare for quoted, bare in _TOKEN.findall(row)]
-            number = int(network.vertex(tokens[0] if row[:1] != '"' else "", line))
+            tokens = [quoted or bare for quoted, bare in _TOKEN.findall(row_cells)]
+            number = int(network.vertex(tokens[0] if row_cells[:1] != '"' else "", line_number))
             if number in network.labels:
-                raise network.error(f"the vertex {number} is here for the second time", line)
+                raise network.error(f"the vertex {number} is here for the second time", line_number)
             network.labels[number] = (tokens[1] if len(tokens) > 1 else "") or str(number)
         elif section in _LINES:
-            _edge_line(network, section, layer, row, line)
+            _edge_line(network, section, layer, row_cells, line_number)
         elif section != "network":
-            raise network.error("the first line must be *Vertices and their number", line)
+            raise network.error("the first line must be *Vertices and their number", line_number)
     if network.vertices is None:
         raise FileFormatError("there is no line *Vertices and their number", file=network.path)
 
@@ -117,21 +117,24 @@ def _heading(network: _Network, row: str, line: int) -> tuple[str, str]:
     match = _HEADING.match(row)
     section = match[1].lower() if match else ""
     if match is None or section not in (*_LINES, "vertices", "network"):
-        problem = f"the section {row[:60]!r} cannot be read; known: *Vertices, *Arcs, *Edges, *Arcslist, *Edgeslist"
-        raise network.error(problem, line)
+        error_text = f"the section {row[:60]!r} cannot be read; known: *Vertices, *Arcs, *Edges, *Arcslist, *Edgeslist"
+        raise network.error(error_text, line)
     if section == "network":
         return section, ""
     if section == "vertices":
         if network.vertices is not None:
             raise network.error("a second *Vertices: only one network per file can be read", line)
-        count = match[3].split()
-        if not count or not _NUMBER.match(count[0]):
+        declared_count = match[3].split()
+        if not declared_count or not _NUMBER.match(declared_count[0]):
             raise network.error("*Vertices needs their number", line)
-        check_declared(int(count[0]), "vertices", network.size, network.path, line)
-        network.vertices = int(count[0])
-        if len(count) > 1 and _NUMBER.match(count[1]):  # rows and columns of a matrix of persons and events, say
+        check_declared(int(declared_count[0]), "vertices", network.size, network.path, line)
+        network.vertices = int(declared_count[0])
+        if len(declared_count) > 1 and _NUMBER.match(
+            declared_count[1]
+        ):  # rows and columns of a matrix of persons and events, say
             tell(
-                f"{network.path.name}: a network of two modes, of which both are nodes here: {count[1]} of the first "
+                f"{network.path.name}: a network of two modes, of which both are nodes here: {declared_count[1]} of "
+                "the first "
                 "kind, then the others",
                 doubt=True,
             )
@@ -139,10 +142,10 @@ def _heading(network: _Network, row: str, line: int) -> tuple[str, str]:
     if network.vertices is None:
         raise network.error("*Vertices and their number must come first", line)
     named = _TOKEN.match(match[3])
-    name = (named[1] if named[1] is not None else match[3].strip()) if named else match[3].strip()
-    if not match[2] and not name:
+    layer_name = (named[1] if named[1] is not None else match[3].strip()) if named else match[3].strip()
+    if not match[2] and not layer_name:
         return section, ""  # lines may name their relations, so there is no layer yet
-    return section, _layer(network, section, match[2], name, line)
+    return section, _layer(network, section, match[2], layer_name, line)
 
 
 def _layer(network: _Network, section: str, number: str | None, name: str, line: int) -> str:
@@ -174,9 +177,9 @@ def _edge_line(network: _Network, section: str, layer: str, row: str, line: int)
 
 def _names(network: _Network) -> list[str]:
     numbers = range(1, (network.vertices or 0) + 1)
-    names = [network.labels.get(number, str(number)) for number in numbers]
-    if len(set(names)) == len(names):
-        return names
+    node_names = [network.labels.get(number, str(number)) for number in numbers]
+    if len(set(node_names)) == len(node_names):
+        return node_names
     warnings.warn(
         f"{network.path}: the labels do not tell the vertices apart, so they are named by their numbers",
         GrammeWarning,
@@ -186,29 +189,33 @@ def _names(network: _Network) -> list[str]:
 
 
 def _read_partition(path: Path, names: list[str], encoding: str) -> dict[str, str]:
-    labels: list[str] = []
-    for line, row in numbered_lines(read_text(path, encoding)):
-        row = row.strip(" \t")
-        if row.startswith(("*", "%")):
+    node_labels: list[str] = []
+    for line_number, row_cells in numbered_lines(read_text(path, encoding)):
+        row_cells = row_cells.strip(" \t")
+        if row_cells.startswith(("*", "%")):
             continue
-        if not is_whole(row):
-            raise FileFormatError(f"{row[:40]!r} is not a class number", file=path, line=line)
-        labels.append(row)
-    if len(labels) != len(names):
-        raise FileFormatError(f"there are {len(labels)} classes for {len(names)} vertices", file=path)
-    return {name: label for name, label in zip(names, labels, strict=True) if label != MISSING_CLASS}
+        if not is_whole(row_cells):
+            raise FileFormatError(f"{row_cells[:40]!r} is not a class number", file=path, line=line_number)
+        node_labels.append(row_cells)
+    if len(node_labels) != len(names):
+        raise FileFormatError(f"there are {len(node_labels)} classes for {len(names)} vertices", file=path)
+    return {
+        node_name: node_label
+        for node_name, node_label in zip(names, node_labels, strict=True)
+        if node_label != MISSING_CLASS
+    }
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The network, and the labels as a partition beside it."""
-    text = as_text(graph, NAME, features=False)
-    warn_of_ones(text, NAME)
-    lines = [f"*Vertices {len(text.nodes)}\n"]
-    lines += [f"{number} {_quoted(name)}\n" for number, name in enumerate(text.nodes, start=1)]
-    for number, (name, layer) in enumerate(text.edges(), start=1):
-        lines.append(f"*{'Arcs' if layer.directed else 'Edges'} :{number} {_quoted(name)}\n")
+    text_graph = as_text(graph, NAME, features=False)
+    warn_of_ones(text_graph, NAME)
+    lines = [f"*Vertices {len(text_graph.nodes)}\n"]
+    lines += [f"{number} {_quoted(name)}\n" for number, name in enumerate(text_graph.nodes, start=1)]
+    for node_number, (node_name, layer) in enumerate(text_graph.edges(), start=1):
+        lines.append(f"*{'Arcs' if layer.directed else 'Edges'} :{node_number} {_quoted(node_name)}\n")
         lines += numbered_edges(layer)
-    return {path: "".join(lines), path.with_suffix(".clu"): _partition(text)}
+    return {path: "".join(lines), path.with_suffix(".clu"): _partition(text_graph)}
 
 
 def _quoted(name: str) -> str:
@@ -221,9 +228,9 @@ def _partition(text: TextGraph) -> str | None:
     if text.labels is None:
         return None
     classes = text.labels
-    if not all(is_whole(label) and label != MISSING_CLASS for label in classes if label):
+    if not all(is_whole(node_label) and node_label != MISSING_CLASS for node_label in classes if node_label):
         lossy(NAME, "labels that are not whole numbers; the classes are numbered from 1")
-        number = {label: str(n) for n, label in enumerate(sorted(set(classes) - {""}), start=1)}
-        classes = [number.get(label, "") for label in classes]
-    rows = "".join(f"{label or MISSING_CLASS}\n" for label in classes)
-    return f"*Vertices {len(classes)}\n{rows}"
+        number = {node_label: str(n) for n, node_label in enumerate(sorted(set(classes) - {""}), start=1)}
+        classes = [number.get(node_label, "") for node_label in classes]
+    table_rows = "".join(f"{node_label or MISSING_CLASS}\n" for node_label in classes)
+    return f"*Vertices {len(classes)}\n{table_rows}"

@@ -24,19 +24,27 @@ NAME = "parquet"
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The edges, with the tables beside it."""
-    table = read_arrow(path)
-    header = find_header(table.column_names, path, options)
-    if header is None:
-        raise no_edges(table.column_names, path, None)
-    if header.direction is None and header.between is None:
-        kept = take_features(header, table.column_names, options.edge_columns)
-        tell_columns(header, table.column_names, lambda place: _texts(table, place, path), len(table), path.name)
-        parsed = Parsed([path], _edge_rows(table, header, path))
-        parsed.rows.facts = {name: _texts(table, place, path) for name, place in kept.items()}
+    arrow_table = read_arrow(path)
+    header_cells = find_header(arrow_table.column_names, path, options)
+    if header_cells is None:
+        raise no_edges(arrow_table.column_names, path, None)
+    if header_cells.direction is None and header_cells.between is None:
+        kept = take_features(header_cells, arrow_table.column_names, options.edge_columns)
+        tell_columns(
+            header_cells,
+            arrow_table.column_names,
+            lambda place: _texts(arrow_table, place, path),
+            len(arrow_table),
+            path.name,
+        )
+        parsed = Parsed([path], _edge_rows(arrow_table, header_cells, path))
+        parsed.rows.facts = {
+            column_name: _texts(arrow_table, column_index, path) for column_name, column_index in kept.items()
+        }
     else:
-        columns = [_texts(table, place, path) for place in range(table.num_columns)]
-        rows = list(enumerate(zip(*columns, strict=True)))
-        parsed = parse_edges(table.column_names, header, rows, path, features=options.edge_columns)
+        table_columns = [_texts(arrow_table, column_index, path) for column_index in range(arrow_table.num_columns)]
+        table_rows = list(enumerate(zip(*table_columns, strict=True)))
+        parsed = parse_edges(arrow_table.column_names, header_cells, table_rows, path, features=options.edge_columns)
     take_tables(parsed, read_companions(path, options), options)
     return parsed
 
@@ -46,59 +54,67 @@ def _texts(table: Any, place: int, path: Path) -> list[str]:
 
 
 def _edge_rows(table: Any, header: EdgeHeader, path: Path) -> EdgeRows:
-    names = table.column_names
+    column_names = table.column_names
     interleaved = np.empty(2 * len(table), dtype=object)
-    for first, place in enumerate((header.source, header.target)):
-        interleaved[first::2] = column_texts(table, names[place], path)
-    codes, met = pd.factorize(interleaved)
-    nodes = in_order(met)
-    if nodes:
-        codes = pd.Index(np.array(nodes, dtype=object)).get_indexer(pd.Index(met))[codes]
-    layer, layers = np.zeros(len(table), dtype=np.int64), np.zeros(0, dtype=object)
+    for first, column_index in enumerate((header.source, header.target)):
+        interleaved[first::2] = column_texts(table, column_names[column_index], path)
+    label_codes, met = pd.factorize(interleaved)
+    node_names = in_order(met)
+    if node_names:
+        label_codes = pd.Index(np.array(node_names, dtype=object)).get_indexer(pd.Index(met))[label_codes]
+    layer, layer_names = np.zeros(len(table), dtype=np.int64), np.zeros(0, dtype=object)
     if header.layer is not None:
-        layer, layers = pd.factorize(np.array(column_texts(table, names[header.layer], path), dtype=object))
-    weight = None if header.weight is None else _weights(table, names[header.weight], path)
-    return EdgeRows([str(name) for name in layers], nodes, layer, codes[0::2], codes[1::2], weight, lambda row: None)
+        layer, layer_names = pd.factorize(np.array(column_texts(table, column_names[header.layer], path), dtype=object))
+    edge_weight = None if header.weight is None else _weights(table, column_names[header.weight], path)
+    return EdgeRows(
+        [str(column_name) for column_name in layer_names],
+        node_names,
+        layer,
+        label_codes[0::2],
+        label_codes[1::2],
+        edge_weight,
+        lambda row: None,
+    )
 
 
 def _weights(table: Any, name: str, path: Path) -> Any:
     column = table.column(name).to_pandas()
     if column.dtype == np.float64:
-        weights = column.to_numpy()
-        if ((weights > 0) & np.isfinite(weights) | np.isnan(weights)).all():
-            return None if np.isnan(weights).all() and weights.size else weights
-    weights = np.empty(table.num_rows)
-    for row, text in enumerate(column_texts(table, name, path, empty=True)):
+        edge_weights = column.to_numpy()
+        if ((edge_weights > 0) & np.isfinite(edge_weights) | np.isnan(edge_weights)).all():
+            return None if np.isnan(edge_weights).all() and edge_weights.size else edge_weights
+    edge_weights = np.empty(table.num_rows)
+    for row_index, text in enumerate(column_texts(table, name, path, empty=True)):
         try:
-            weights[row] = parse_weight(text) if text else np.nan
+            edge_weights[row_index] = parse_weight(text) if text else np.nan
         except ValueError as error:
-            raise FileFormatError(f"row {row}: {error}", file=path) from None
-    return None if np.isnan(weights).all() and weights.size else weights
+            raise FileFormatError(f"row {row_index}: {error}", file=path) from None
+    return None if np.isnan(edge_weights).all() and edge_weights.size else edge_weights
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The tables of the graph; those that are not needed are removed."""
     files: dict[Path, Content] = {}
-    for name, table in to_tables(graph, NAME).items():
-        place = path if name == "edges" else companion(path, name)
-        files[place] = None if table is None else _bytes(table)
+    for column_name, table in to_tables(graph, NAME).items():
+        column_index = path if column_name == "edges" else companion(path, column_name)
+        files[column_index] = None if table is None else _bytes(table)
     return files
 
 
 def _bytes(table: Table) -> bytes:
     arrow = import_extra("pyarrow", "parquet", "writing Parquet")
     parquet = import_extra("pyarrow.parquet", "parquet", "writing Parquet")
-    columns = {}
-    for name, values in table.items():
-        if name == "weight" or name.startswith("feature_"):
-            numbers = [float(value) for value in values]
-            columns[name] = arrow.array(numbers, type=arrow.float64(), from_pandas=True)
+    table_columns = {}
+    for column_name, column_values in table.items():
+        if column_name == "weight" or column_name.startswith("feature_"):
+            numbers = [float(cell_value) for cell_value in column_values]
+            table_columns[column_name] = arrow.array(numbers, type=arrow.float64(), from_pandas=True)
         else:
             try:
-                columns[name] = arrow.array(list(values), type=arrow.string())
+                table_columns[column_name] = arrow.array(list(column_values), type=arrow.string())
             except UnicodeEncodeError as error:
-                problem = f"{error.object!r} is not valid Unicode text; the format 'npz' can hold it"
-                raise DataError(problem) from None
+                error_text = f"{error.object!r} is not valid Unicode text; the format 'npz' can hold it"
+                raise DataError(error_text) from None
     buffer = io.BytesIO()
-    parquet.write_table(arrow.table(columns), buffer)
+    parquet.write_table(arrow.table(table_columns), buffer)
     return buffer.getvalue()

@@ -44,20 +44,23 @@ class _Header:
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a DL file."""
-    text = read_text(path, options.encoding)
-    start = re.match(r"\s*dl\b", text, re.IGNORECASE)
-    data = _DATA.search(text)
+    file_text = read_text(path, options.encoding)
+    start = re.match(r"\s*dl\b", file_text, re.IGNORECASE)
+    data = _DATA.search(file_text)
     if start is None or data is None:
         raise FileFormatError("a DL file starts with 'dl' and has a line 'data:'", file=path, line=1)
-    header = _header(text[start.end() : data.start()])
-    first_line = text.count("\n", 0, data.end()) + 1
-    lines = [(first_line + number - 1, _tokens(line)) for number, line in numbered_lines(text[data.end() :])]
-    kind = header.settings.get("format", "fullmatrix").lower()
-    if kind not in _FORMATS:
+    header = _header(file_text[start.end() : data.start()])
+    first_line = file_text.count("\n", 0, data.end()) + 1
+    file_lines = [
+        (first_line + number - 1, _tokens(line_number))
+        for number, line_number in numbered_lines(file_text[data.end() :])
+    ]
+    section_kind = header.settings.get("format", "fullmatrix").lower()
+    if section_kind not in _FORMATS:
         raise FileFormatError(
-            f"the format {kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}", file=path
+            f"the format {section_kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}", file=path
         )
-    return _Reader(path, header, lines, len(text)).parsed(kind)
+    return _Reader(path, header, file_lines, len(file_text)).parsed(section_kind)
 
 
 def _tokens(line: str) -> list[str]:
@@ -65,34 +68,34 @@ def _tokens(line: str) -> list[str]:
 
 
 def _header(text: str) -> _Header:
-    found = _Header()
+    found_value = _Header()
     places = list(_LABELS.finditer(text))
-    ends = [place.start() for place in places[1:]] + [len(text)]
-    for match, end in zip(places, ends, strict=False):
+    edge_ends = [node_position.start() for node_position in places[1:]] + [len(text)]
+    for match, end in zip(places, edge_ends, strict=False):
         word = (match[1] or "row").lower()
         which = {"col": "column", "level": "matrix"}.get(word, word)
         if match[2] == ":":
-            found.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
+            found_value.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
         else:
-            found.embedded.add(which)
+            found_value.embedded.add(which)
             if match[1] is None:
-                found.embedded.add("column")
+                found_value.embedded.add("column")
     settings = text[: places[0].start()] if places else text
-    for key, value in _SETTING.findall(settings):
-        found.settings[key.lower()] = value
-    return found
+    for setting_name, value in _SETTING.findall(settings):
+        found_value.settings[setting_name.lower()] = value
+    return found_value
 
 
 class _Reader:
     def __init__(self, path: Path, header: _Header, lines: list[tuple[int, list[str]]], size: int) -> None:
         self.path, self.header, self.lines, self.size = path, header, lines, size
-        nodes = header.number("n", path, size)
-        rows = header.number("nr", path, size) if nodes is None else nodes
-        columns = header.number("nc", path, size) if nodes is None else nodes
-        if rows is None or columns is None:
+        node_names = header.number("n", path, size)
+        table_rows = header.number("nr", path, size) if node_names is None else node_names
+        table_columns = header.number("nc", path, size) if node_names is None else node_names
+        if table_rows is None or table_columns is None:
             raise FileFormatError("a DL file states n=..., or nr=... and nc=...", file=path, line=1)
-        self.rows, self.columns = rows, columns
-        self.two_modes = nodes is None
+        self.rows, self.columns = table_rows, table_columns
+        self.two_modes = node_names is None
         self._sets: dict[str, set[str]] = {}
         self.matrices = header.number("nm", path, size) or 1
 
@@ -101,21 +104,24 @@ class _Reader:
 
     def names(self, which: str, count: int) -> list[str]:
         """The labels of rows, columns or matrices; numbers from 1 where there are none."""
-        known = self.header.labels.get(which)
-        if known is None and which == "column" and not self.two_modes:
-            known = self.header.labels.get("row")
-        if not known:
-            return [str(number) for number in range(1, count + 1)]
-        if len(known) != count or len(set(known)) != count:
-            raise self.error(f"there are {len(set(known))} different {which} labels for {count}")
-        return known
+        known_names = self.header.labels.get(which)
+        if known_names is None and which == "column" and not self.two_modes:
+            known_names = self.header.labels.get("row")
+        if not known_names:
+            return [str(node_number) for node_number in range(1, count + 1)]
+        if len(known_names) != count or len(set(known_names)) != count:
+            raise self.error(f"there are {len(set(known_names))} different {which} labels for {count}")
+        return known_names
 
     def parsed(self, kind: str) -> Parsed:
         if kind in ("edgelist1", "nodelist1", "edgelist2", "nodelist2"):
             return self._lists(kind)
-        layers = self.layers()
-        found = {layer: matrix_layer(matrix, layer) for layer, matrix in zip(layers, self._full(kind), strict=True)}
-        return joined(found) if len(found) > 1 else next(iter(found.values()))
+        layer_names = self.layers()
+        found_by_name = {
+            layer_name: matrix_layer(matrix, layer_name)
+            for layer_name, matrix in zip(layer_names, self._full(kind), strict=True)
+        }
+        return joined(found_by_name) if len(found_by_name) > 1 else next(iter(found_by_name.values()))
 
     def layers(self) -> list[str]:
         """The names of the relations; a single one without a name is called like the file."""
@@ -125,26 +131,26 @@ class _Reader:
 
     def _full(self, kind: str) -> list[Matrix]:
         """One matrix after the other, from all numbers in the order they stand."""
-        rows, columns = self.names("row", self.rows), self.names("column", self.columns)
-        lines = list(self.lines)
-        if "column" in self.header.embedded and lines:
-            columns = lines.pop(0)[1]
+        table_rows, table_columns = self.names("row", self.rows), self.names("column", self.columns)
+        file_lines = list(self.lines)
+        if "column" in self.header.embedded and file_lines:
+            table_columns = file_lines.pop(0)[1]
         cells: list[str] = []
         embedded: list[str] = []
-        for _, tokens in lines:
-            if "column" in self.header.embedded and tokens == columns:
+        for _, tokens in file_lines:
+            if "column" in self.header.embedded and tokens == table_columns:
                 continue  # each further matrix may begin with the names again
             if "row" in self.header.embedded and tokens:
                 embedded.append(tokens[0])
                 tokens = tokens[1:]
             cells += tokens
         if "row" in self.header.embedded:
-            rows = embedded[: self.rows]
-        if len(set(rows)) != self.rows or len(set(columns)) != self.columns:
+            table_rows = embedded[: self.rows]
+        if len(set(table_rows)) != self.rows or len(set(table_columns)) != self.columns:
             raise self.error(f"the labels do not tell {self.rows} rows and {self.columns} columns apart")
         return [
-            Matrix(self.path, values, list(rows), list(columns), [1] * len(rows))
-            for values in self._blocks(cells, kind)
+            Matrix(self.path, matrix_values, list(table_rows), list(table_columns), [1] * len(table_rows))
+            for matrix_values in self._blocks(cells, kind)
         ]
 
     def _blocks(self, cells: list[str], kind: str) -> list[NDArray[np.float64]]:
@@ -159,69 +165,69 @@ class _Reader:
         if len(cells) != each * self.matrices:
             raise self.error(f"there are {len(cells)} numbers, but {each * self.matrices} are needed")
         try:
-            numbers = np.array([float(cell) for cell in cells]).reshape(self.matrices, each)
+            numbers = np.array([float(cell_content) for cell_content in cells]).reshape(self.matrices, each)
         except ValueError as error:
             raise self.error(f"the matrix holds something that is not a number: {error}") from None
         if not np.isfinite(numbers).all() or (numbers < 0).any():
             raise self.error("ties are 0 or positive numbers")
-        found = []
+        found_values = []
         for block in numbers:
-            values = np.zeros((n, self.columns))
+            matrix_values = np.zeros((n, self.columns))
             if kind == "fullmatrix":
-                where = ~np.eye(n, self.columns, dtype=bool) if no_diagonal else np.ones_like(values, bool)
-                values[where] = block
+                where = ~np.eye(n, self.columns, dtype=bool) if no_diagonal else np.ones_like(matrix_values, bool)
+                matrix_values[where] = block
             else:
                 part = np.tril_indices(n, -1 if no_diagonal else 0)
                 if kind == "upperhalf":
                     part = np.triu_indices(n, 1 if no_diagonal else 0)
-                values[part] = block
-                values = np.maximum(values, values.T)
-            found.append(values)
-        return found
+                matrix_values[part] = block
+                matrix_values = np.maximum(matrix_values, matrix_values.T)
+            found_values.append(matrix_values)
+        return found_values
 
     def _lists(self, kind: str) -> Parsed:
         """Lists of edges, or of each node with those it names; a line with ``!`` begins the next relation."""
-        layers = self.layers()
+        layer_names = self.layers()
         collector = RowCollector(self.path)
-        groups = {layer: Groups(all_present=True) for layer in layers}
+        layer_groups = {layer_name: Groups(all_present=True) for layer_name in layer_names}
         number = 0
         met: dict[str, None] = {}
-        for line, tokens in self.lines:
+        for line_number, tokens in self.lines:
             if tokens and tokens[0].startswith("!"):
                 number += 1
                 continue
-            if number >= len(layers):
-                raise self.error(f"a relation more than nm={len(layers)} says", line)
+            if number >= len(layer_names):
+                raise self.error(f"a relation more than nm={len(layer_names)} says", line_number)
             if len(tokens) < 2:
-                raise self.error("two names or more are needed here", line)
-            weight = None
+                raise self.error("two names or more are needed here", line_number)
+            edge_weight = None
             if kind.startswith("edgelist"):
                 if len(tokens) > 3:
-                    raise self.error(f"there are {len(tokens)} fields; 2 or 3 are needed", line)
-                weight = tokens[2] if len(tokens) == 3 else "1"
+                    raise self.error(f"there are {len(tokens)} fields; 2 or 3 are needed", line_number)
+                edge_weight = tokens[2] if len(tokens) == 3 else "1"
                 tokens = tokens[:2]
-            source = self._name(tokens[0], "row", self.rows, line)
+            source = self._name(tokens[0], "row", self.rows, line_number)
             met[source] = None
             for token in tokens[1:]:
-                other = self._name(token, "column", self.columns, line)
+                other = self._name(token, "column", self.columns, line_number)
                 if kind.endswith("2"):
-                    groups[layers[number]].nodes.append(source)
-                    groups[layers[number]].groups.append(other)
+                    layer_groups[layer_names[number]].nodes.append(source)
+                    layer_groups[layer_names[number]].groups.append(other)
                 else:
                     met[other] = None
-                    collector.add(layers[number], source, other, weight or "1", line)
+                    collector.add(layer_names[number], source, other, edge_weight or "1", line_number)
         listed = self.header.labels.get("row")
         if listed is None and not self.header.embedded:
-            listed = [str(place) for place in range(1, self.rows + 1)]
-        nodes = list(dict.fromkeys((*(listed or ()), *met)))
-        if len(nodes) > self.rows:
-            raise self.error(f"{len(nodes)} nodes are named, but n={self.rows} says there are fewer")
-        parsed = Parsed([self.path], collector.finish(), nodes=nodes, nodes_file=self.path)
-        parsed.layers, parsed.ones_mean_unweighted = list(layers), True
+            listed = [str(node_position) for node_position in range(1, self.rows + 1)]
+        node_names = list(dict.fromkeys((*(listed or ()), *met)))
+        if len(node_names) > self.rows:
+            raise self.error(f"{len(node_names)} nodes are named, but n={self.rows} says there are fewer")
+        parsed = Parsed([self.path], collector.finish(), nodes=node_names, nodes_file=self.path)
+        parsed.layers, parsed.ones_mean_unweighted = list(layer_names), True
         if kind.endswith("2"):
-            parsed.groups = groups
+            parsed.groups = layer_groups
         else:
-            parsed.directed = dict.fromkeys(layers, True)
+            parsed.directed = dict.fromkeys(layer_names, True)
         return parsed
 
     def _known(self, which: str, names: list[str]) -> set[str]:
@@ -233,12 +239,12 @@ class _Reader:
         """A node by its label, or by its number among the labels."""
         if which in self.header.embedded or "row" in self.header.embedded:
             return token
-        names = self.header.labels.get(which)
-        if names is None and not self.two_modes:
-            names = self.header.labels.get("row")
+        node_names = self.header.labels.get(which)
+        if node_names is None and not self.two_modes:
+            node_names = self.header.labels.get("row")
         if token.isdecimal() and 1 <= int(token[:12]) <= count:
-            place = int(token[:12])
-            return names[place - 1] if names and place <= len(names) else token
-        if names is not None and token in self._known(which, names):
+            node_position = int(token[:12])
+            return node_names[node_position - 1] if node_names and node_position <= len(node_names) else token
+        if node_names is not None and token in self._known(which, node_names):
             return token
         raise self.error(f"{token[:40]!r} is neither a label nor a number up to {count}", line)
