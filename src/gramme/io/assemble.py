@@ -61,61 +61,75 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
     met = parsed.rows.nodes
     others = [*(groups.nodes for groups in parsed.groups.values()), *parsed.present.values()]
     if any(others):
-        met = in_order(name for names in (met, *others) for name in names)
+        met = in_order(name for node_names in (met, *others) for name in node_names)
     if options.nodes is not None:  # a table of all nodes that the user names beside the file
-        table = read_attributes(Path(options.nodes), options.encoding)
-        column = name_column(table, set(met), options)
-        parsed.nodes, parsed.nodes_file = table.names(column), table.path
-        stated_labels = table.labels(parsed.nodes, options.label)
+        facts_table = read_attributes(Path(options.nodes), options.encoding)
+        column = name_column(facts_table, set(met), options)
+        parsed.nodes, parsed.nodes_file = facts_table.names(column), facts_table.path
+        stated_labels = facts_table.labels(parsed.nodes, options.label)
         parsed.labels = parsed.labels if stated_labels is None else stated_labels
-        take_columns(parsed, table, {column, options.label or LABEL_COLUMN}, options)
-        parsed.files.append(table.path)
-    facts = _node_facts(parsed, options, met)
-    if facts.labels is not None:
-        facts.labels = settle_labels(facts.labels, options)
+        take_columns(parsed, facts_table, {column, options.label or LABEL_COLUMN}, options)
+        parsed.files.append(facts_table.path)
+    labels_and_features = _node_facts(parsed, options, met)
+    if labels_and_features.labels is not None:
+        labels_and_features.labels = settle_labels(labels_and_features.labels, options)
     # attributes of nodes as further membership layers, under names that no other layer has
-    groups = dict(parsed.groups)
-    known = {*(parsed.layers or ()), *(parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])), *groups}
-    for name, members in facts.groups.items():
-        groups[name if name not in known else f"{name} (attribute)"] = members
-    parsed.groups = groups
+    layer_groups = dict(parsed.groups)
+    known_names = {
+        *(parsed.layers or ()),
+        *(parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])),
+        *layer_groups,
+    }
+    for node_name, member_nodes in labels_and_features.groups.items():
+        layer_groups[node_name if node_name not in known_names else f"{node_name} (attribute)"] = member_nodes
+    parsed.groups = layer_groups
     if not parsed.rows.whole:
-        tell_of_twins(facts.nodes, "names", "nodes")
-    layers, couplings = _layers(parsed, options, facts.nodes)
-    tell_of_twins(layers, "names", "layers")
-    labels = None if facts.labels is None else [facts.labels.get(node) for node in facts.nodes]
+        tell_of_twins(labels_and_features.nodes, "names", "nodes")
+    layer_names, couplings = _layers(parsed, options, labels_and_features.nodes)
+    tell_of_twins(layer_names, "names", "layers")
+    node_labels = (
+        None
+        if labels_and_features.labels is None
+        else [labels_and_features.labels.get(node) for node in labels_and_features.nodes]
+    )
     graph = _guarded(
         path,
         lambda: MultilayerGraph(
-            layers,
-            labels=labels,
-            features=facts.features,
+            layer_names,
+            labels=node_labels,
+            features=labels_and_features.features,
             couplings=couplings,
-            masks={name: pd.Index(facts.nodes).isin(held) for name, held in facts.masks.items()},
+            masks={
+                name: pd.Index(labels_and_features.nodes).isin(held) for name, held in labels_and_features.masks.items()
+            },
             name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
-            num_nodes=len(facts.nodes),
+            num_nodes=len(labels_and_features.nodes),
         ),
     )
-    graph = renamed(graph, _index(facts.nodes))  # distinct text already: a million names need no second look
+    graph = renamed(
+        graph, _index(labels_and_features.nodes)
+    )  # distinct text already: a million names need no second look
     if options.labels is not None and not _is_path(options.labels):
         graph = graph.replace(labels=options.labels)
-    sorted_numbers = facts.nodes is parsed.rows.nodes and parsed.rows.whole
+    sorted_numbers = labels_and_features.nodes is parsed.rows.nodes and parsed.rows.whole
     report = ReadReport(
         format=format_name,
         files=tuple(map(str, parsed.files)),
         rows=len(parsed.rows) + sum(len(groups.nodes) for groups in parsed.groups.values()),
-        id_base=int(facts.nodes[0]) if sorted_numbers and facts.nodes else id_base(facts.nodes),
+        id_base=int(labels_and_features.nodes[0])
+        if sorted_numbers and labels_and_features.nodes
+        else id_base(labels_and_features.nodes),
         direction=_direction(parsed, options),
-        self_loops_dropped={name: layer.self_loops_dropped for name, layer in layers.items()},
-        duplicates_merged={name: layer.duplicates_merged for name, layer in layers.items()},
+        self_loops_dropped={name: layer.self_loops_dropped for name, layer in layer_names.items()},
+        duplicates_merged={name: layer.duplicates_merged for name, layer in layer_names.items()},
         notes=tuple(parsed.notes),
     )
     return graph, report
 
 
 def _index(names: list[str]) -> pd.Index:
-    index: pd.Index = pd.Index(np.array(names, dtype=object), dtype=object)
-    return index
+    node_lookup: pd.Index = pd.Index(np.array(names, dtype=object), dtype=object)
+    return node_lookup
 
 
 def _is_path(value: object) -> bool:
@@ -133,25 +147,30 @@ def _guarded(path: Path, make: Any) -> Any:
 
 
 def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFacts:
-    nodes = met if parsed.nodes is None else parsed.nodes
+    node_names = met if parsed.nodes is None else parsed.nodes
     if parsed.nodes is not None:
         _check_listed(parsed, met)
-    labels = None if parsed.labels is None else dict(parsed.labels)
-    facts = NodeFacts(nodes, labels, parsed.features, dict(parsed.node_groups), parsed.masks)
+    node_labels = None if parsed.labels is None else dict(parsed.labels)
+    attributes_of_node = NodeFacts(node_names, node_labels, parsed.features, dict(parsed.node_groups), parsed.masks)
     if options.labels is not None and not _is_path(options.labels):
-        return facts
+        return attributes_of_node
     path = parsed.labels_file if options.labels is None else Path(options.labels)
     if path is None:
-        return facts
+        return attributes_of_node
     form = options.labels_format
     if options.labels is None:
         form = form or parsed.labels_form
-    found = read_labels(path, nodes, options, complete=parsed.nodes is not None, form=form, id_start=parsed.id_start)
+    label_facts = read_labels(
+        path, node_names, options, complete=parsed.nodes is not None, form=form, id_start=parsed.id_start
+    )
     parsed.files.append(path)
-    if found.features is None:
-        found.features = facts.features
-    found.groups, found.masks = {**facts.groups, **found.groups}, {**facts.masks, **found.masks}
-    return found
+    if label_facts.features is None:
+        label_facts.features = attributes_of_node.features
+    label_facts.groups, label_facts.masks = (
+        {**attributes_of_node.groups, **label_facts.groups},
+        {**attributes_of_node.masks, **label_facts.masks},
+    )
+    return label_facts
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:
@@ -360,51 +379,56 @@ def _layer_names(name: str, part: Parsed) -> dict[str, str]:
     own = own_layers((*(part.layers or ()), *part.rows.layers, *part.groups))
     if not own:
         return {"": name}
-    return {own[0]: name} if len(own) == 1 else {layer: layer for layer in own}
+    return {own[0]: name} if len(own) == 1 else {layer_name: layer_name for layer_name in own}
 
 
 def _joined_rows(parts: Mapping[str, Parsed], renamed: dict[str, dict[str, str]], nodes: list[str]) -> EdgeRows:
-    layers: list[str] = []
+    layer_names: list[str] = []
     pieces: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.float64]]] = []
-    bounds, lines = [0], []
-    index = pd.Index(np.array(nodes, dtype=object), dtype=object)
-    for name, part in parts.items():
-        rows = part.rows
-        titles = [renamed_ends(layer, renamed[name]) for layer in rows.layers] or [renamed[name].get("", name)]
-        offset = len(layers)
-        layers += titles
-        place = index.get_indexer(pd.Index(np.array(rows.nodes, dtype=object), dtype=object))
-        layer = rows.layer.astype(np.int64) + offset
-        weight = np.full(len(rows), np.nan) if rows.weight is None else rows.weight.copy()
+    bounds, file_lines = [0], []
+    node_lookup = pd.Index(np.array(nodes, dtype=object), dtype=object)
+    for layer_name, part in parts.items():
+        edge_rows = part.rows
+        titles = [renamed_ends(layer, renamed[layer_name]) for layer in edge_rows.layers] or [
+            renamed[layer_name].get("", layer_name)
+        ]
+        offset = len(layer_names)
+        layer_names += titles
+        node_index = node_lookup.get_indexer(pd.Index(np.array(edge_rows.nodes, dtype=object), dtype=object))
+        layer = edge_rows.layer.astype(np.int64) + offset
+        edge_weight = np.full(len(edge_rows), np.nan) if edge_rows.weight is None else edge_rows.weight.copy()
         if part.ones_mean_unweighted:
-            others = np.bincount(rows.layer, weights=weight != 1, minlength=len(titles))
-            weight[others[rows.layer] == 0] = np.nan
-        pieces.append((layer, place[rows.source], place[rows.target], weight))
-        bounds.append(bounds[-1] + len(rows))
-        lines.append(rows.line_of)
-    layer, source, target, weight = (np.concatenate(column) for column in zip(*pieces, strict=True))
+            others = np.bincount(edge_rows.layer, weights=edge_weight != 1, minlength=len(titles))
+            edge_weight[others[edge_rows.layer] == 0] = np.nan
+        pieces.append((layer, node_index[edge_rows.source], node_index[edge_rows.target], edge_weight))
+        bounds.append(bounds[-1] + len(edge_rows))
+        file_lines.append(edge_rows.line_of)
+    layer, source, target, edge_weight = (np.concatenate(column_cells) for column_cells in zip(*pieces, strict=True))
 
     def line_of(row: int) -> int | None:
         part = int(np.searchsorted(bounds, row, side="right")) - 1
-        return lines[part](row - bounds[part])
+        return file_lines[part](row - bounds[part])
 
-    weights = None if np.isnan(weight).all() else weight
-    names = dict.fromkeys(name for part in parts.values() for name in part.rows.facts)
+    edge_weights = None if np.isnan(edge_weight).all() else edge_weight
+    node_names = dict.fromkeys(name for part in parts.values() for name in part.rows.facts)
     facts: dict[str, list[str]] = {
-        name: [cell for part in parts.values() for cell in part.rows.facts.get(name, [""] * len(part.rows))]
-        for name in names
+        name: [
+            cell_content for part in parts.values() for cell_content in part.rows.facts.get(name, [""] * len(part.rows))
+        ]
+        for name in node_names
     }
-    return EdgeRows(layers, nodes, layer, source, target, weights, line_of, facts=facts)
+    return EdgeRows(layer_names, nodes, layer, source, target, edge_weights, line_of, facts=facts)
 
 
 def _take_labels(whole: Parsed, parts: Mapping[str, Parsed]) -> None:
     """Labels and features that stand in the files; two different labels for a node are an error."""
-    labels: dict[str, Any] = {}
+    node_labels: dict[str, Any] = {}
     for part in parts.values():
-        for node, label in (part.labels or {}).items():
-            if labels.setdefault(node, label) != label:
+        for node, node_label in (part.labels or {}).items():
+            if node_labels.setdefault(node, node_label) != node_label:
                 raise DataError(
-                    f"{part.files[0]}: {node!r} has the label {label!r}, but {labels[node]!r} in an earlier file"
+                    f"{part.files[0]}: {node!r} has the label {node_label!r}, but {node_labels[node]!r} in an "
+                    "earlier file"
                 )
         if part.labels_file is not None and whole.labels_file is None:
             whole.labels_file, whole.labels_form = part.labels_file, part.labels_form
@@ -417,34 +441,36 @@ def _take_labels(whole: Parsed, parts: Mapping[str, Parsed]) -> None:
                     doubt=True,
                 )
     if any(part.labels is not None for part in parts.values()):
-        whole.labels = labels
+        whole.labels = node_labels
 
 
 def _tell_of_overlap(parts: Mapping[str, Parsed]) -> None:
     """Files about different people share no names, which is hardly ever meant."""
-    known: set[str] = set()
+    known_names: set[str] = set()
     for part in parts.values():
         own = {*(part.nodes or ()), *part.rows.nodes}
-        own.update(node for groups in part.groups.values() for node in groups.nodes)
-        if known and own and not own & known:
+        own.update(node for layer_groups in part.groups.values() for node in layer_groups.nodes)
+        if known_names and own and not own & known_names:
             tell(f"{part.files[0].name} shares no node with the files before it", doubt=True)
-        known |= own
+        known_names |= own
 
 
 def parsed_graph(graph: MultilayerGraph, path: Path) -> Parsed:
     """What a graph holds that was read without a parser, to join it with others."""
-    tables = {name: table for name, table in to_tables(graph, "text").items() if table is not None}
+    tables = {layer_name: table for layer_name, table in to_tables(graph, "text").items() if table is not None}
     edges = tables.pop("edges")
     here = edges.get("source_layer", edges.get("layer", ()))
-    rows = RowCollector(path)
-    weights = edges.get("weight", [math.nan] * len(here))
-    columns = (here, edges.get("target_layer", here), edges["source"], edges["target"], weights)
-    for first, second, source, target, weight in zip(*columns, strict=True):
-        rows.add(between(first, second), source, target, _cell(weight) or None, None)
-    parsed = Parsed([path], rows.finish())
+    row_collector = RowCollector(path)
+    edge_weights = edges.get("weight", [math.nan] * len(here))
+    table_columns = (here, edges.get("target_layer", here), edges["source"], edges["target"], edge_weights)
+    for first_layer, second_layer, source, target, edge_weight in zip(*table_columns, strict=True):
+        row_collector.add(between(first_layer, second_layer), source, target, _cell(edge_weight) or None, None)
+    parsed = Parsed([path], row_collector.finish())
     beside = {
-        name: AttributeTable(path, list(table), [list(map(_cell, row)) for row in zip(*table.values(), strict=True)])
-        for name, table in tables.items()
+        layer_name: AttributeTable(
+            path, list(table), [list(map(_cell, row_cells)) for row_cells in zip(*table.values(), strict=True)]
+        )
+        for layer_name, table in tables.items()
     }
     for table in beside.values():
         table.lines = [0] * len(table.rows)

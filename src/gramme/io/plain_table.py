@@ -57,13 +57,18 @@ def read_table(
     elif ending in ENDINGS:
         return _delimited(path, encoding, marks, text, label)
     else:
-        known = ", ".join(ENDINGS)
-        raise DataError(f"{path}: the name of a table must end in one of {known}")
-    table.columns = _column_names([str(name) for name in table.columns], path)
+        known_names = ", ".join(ENDINGS)
+        raise DataError(f"{path}: the name of a table must end in one of {known_names}")
+    table.columns = _column_names([str(column_name) for column_name in table.columns], path)
     if label in table.columns:
         tell_of_labels(table[label].astype(object).value_counts().to_dict(), marks)
     return pd.DataFrame(
-        {name: _from_values(table[name], name, marks, name in text, guess=ending == ".xlsx") for name in table.columns}
+        {
+            column_name: _from_values(
+                table[column_name], column_name, marks, column_name in text, guess=ending == ".xlsx"
+            )
+            for column_name in table.columns
+        }
     )
 
 
@@ -71,11 +76,11 @@ def header_of(path: Path, encoding: str = AUTO) -> list[str]:
     """The names of the columns, without making a table of the rows."""
     ending = path.suffix.lower()
     if ending in (*PARQUET, ".xlsx"):
-        names = _excel(path).columns if ending == ".xlsx" else read_arrow(path).column_names
-        return _column_names([str(name) for name in names], path)
+        column_names = _excel(path).columns if ending == ".xlsx" else read_arrow(path).column_names
+        return _column_names([str(column_name) for column_name in column_names], path)
     with checked_file(path).open("rb") as file:
-        start = file.read(1 << 16).rpartition(b"\n")[0]
-    return _header(decode(start or read_bytes(path), path, encoding), path)[1]
+        start_text = file.read(1 << 16).rpartition(b"\n")[0]
+    return _header(decode(start_text or read_bytes(path), path, encoding), path)[1]
 
 
 def _delimited(
@@ -84,19 +89,22 @@ def _delimited(
     content = without_comments(decode(read_bytes(path), path, encoding), path)
     if "\0" in content:
         raise FileFormatError("this is not a text file: it has bytes of zero", file=path)
-    separator, names = _header(content, path)
-    if len(names) > 1:
+    separator, column_names = _header(content, path)
+    if len(column_names) > 1:
         tell_separator(path, separator)
     above = _header_lines(content)
     lines = io.StringIO(content, newline="")
     for _ in range(above):
         lines.readline()
     body = lines.read()
-    if _has_row_names(body, separator, len(names)) and "row" not in names:
+    if _has_row_names(body, separator, len(column_names)) and "row" not in column_names:
         tell(f"{path.name}: the first column has no name in the header; called 'row'")
-        names = ["row", *names]
+        column_names = ["row", *column_names]
     # marks among the labels are counted before they are left out
-    absent: dict[Any, list[str]] = {place: [""] if name == label else ["", *marks] for place, name in enumerate(names)}
+    absent: dict[Any, list[str]] = {
+        column_index: [""] if column_name == label else ["", *marks]
+        for column_index, column_name in enumerate(column_names)
+    }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -105,7 +113,7 @@ def _delimited(
                 sep=r"\s+" if separator == " " else separator,
                 dtype=str,
                 header=None,
-                names=list(range(len(names))),
+                names=list(range(len(column_names))),
                 index_col=False,
                 keep_default_na=False,
                 na_values=absent,
@@ -113,37 +121,39 @@ def _delimited(
                 low_memory=False,
             )
     except pd.errors.EmptyDataError:
-        table = pd.DataFrame({place: [] for place in range(len(names))})
+        table = pd.DataFrame({column_index: [] for column_index in range(len(column_names))})
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError, OverflowError) as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found:
-            problem = f"there are {found[3]} cells, but the header names {len(names)} columns"
-            raise FileFormatError(problem, file=path, line=above + int(found[2])) from None
+        found_value = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found_value:
+            error_text = f"there are {found_value[3]} cells, but the header names {len(column_names)} columns"
+            raise FileFormatError(error_text, file=path, line=above + int(found_value[2])) from None
         if isinstance(error, pd.errors.ParserWarning):
-            problem = f"the rows have more cells than the {len(names)} columns of the header"
-            raise FileFormatError(problem, file=path) from None
+            error_text = f"the rows have more cells than the {len(column_names)} columns of the header"
+            raise FileFormatError(error_text, file=path) from None
         raise FileFormatError(f"not readable as a table: {error}", file=path) from None
     if not len(table):
         raise FileFormatError("there is a header but no row below it", file=path)
-    if label in names:
-        tell_of_labels(table[names.index(label)].value_counts().to_dict(), marks)
-    columns = {
-        name: typed_column(table[place], name, marks, as_text=name in text, decimal_comma=separator == ";")
-        for place, name in enumerate(names)
+    if label in column_names:
+        tell_of_labels(table[column_names.index(label)].value_counts().to_dict(), marks)
+    table_columns = {
+        column_name: typed_column(
+            table[column_index], column_name, marks, as_text=column_name in text, decimal_comma=separator == ";"
+        )
+        for column_index, column_name in enumerate(column_names)
     }
-    return pd.DataFrame(columns)
+    return pd.DataFrame(table_columns)
 
 
 def _has_row_names(body: str, separator: str, columns: int) -> bool:
     """Whether the first rows have one cell more than the header: names of rows, as R writes them."""
     first = _first_rows(body, separator)
-    different = len({row[0] for row in first}) == len(first) > 1
-    return columns > 1 and different and {len(row) for row in first} == {columns + 1}
+    distinct_values = len({row[0] for row in first}) == len(first) > 1
+    return columns > 1 and distinct_values and {len(row) for row in first} == {columns + 1}
 
 
 def _first_rows(body: str, separator: str, most: int = 5) -> list[list[str]]:
     """The first rows that are not blank; with a space for the separator, any number of them stands between cells."""
-    lines = (line.strip(" ") if separator == " " else line for line in io.StringIO(body, newline=""))
+    lines = (line_text.strip(" ") if separator == " " else line_text for line_text in io.StringIO(body, newline=""))
     try:
         return list(islice(filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True)), most))
     except csv.Error:
@@ -154,10 +164,10 @@ def _header_lines(content: str) -> int:
     """How many lines the header takes with what stands above it: blank lines, and line ends between quotes."""
     lines = io.StringIO(content, newline="")
     count, inside = 0, False
-    for line in lines:
+    for line_text in lines:
         count += 1
-        inside ^= line.count('"') % 2 == 1
-        if not inside and line.strip():
+        inside ^= line_text.count('"') % 2 == 1
+        if not inside and line_text.strip():
             break
     return count
 
@@ -165,34 +175,39 @@ def _header_lines(content: str) -> int:
 def _header(content: str, path: Path) -> tuple[str, list[str]]:
     """The separator and the names of the columns."""
     lines = io.StringIO(content, newline="")
-    start = "".join(line for _, line in zip(range(_header_lines(content)), lines, strict=False))
-    start = start.strip("\r\n")
-    if not start.strip():
+    start_text = "".join(line_number for _, line_number in zip(range(_header_lines(content)), lines, strict=False))
+    start_text = start_text.strip("\r\n")
+    if not start_text.strip():
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    outside = re.sub(r'"[^"]*"', "", start)
-    counts = {mark: outside.count(mark) for mark in SEPARATORS}
-    separator = max(SEPARATORS, key=lambda mark: counts[mark])
-    check_width(counts[separator] + 1, path, 1)
-    if not counts[separator]:  # R's write.table puts spaces between cells
-        head, *rows = _first_rows(content, " ", 10) or [[]]
-        widths = {len(row) for row in rows}
+    outside = re.sub(r'"[^"]*"', "", start_text)
+    separator_counts = {separator_mark: outside.count(separator_mark) for separator_mark in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda mark: separator_counts[mark])
+    check_width(separator_counts[separator] + 1, path, 1)
+    if not separator_counts[separator]:  # R's write.table puts spaces between cells
+        head, *table_rows = _first_rows(content, " ", 10) or [[]]
+        widths = {len(row_cells) for row_cells in table_rows}
         if len(head) > 1 and (widths == {len(head)} or widths == {len(head) + 1}):
             separator = " "
     try:
-        names = next(csv.reader(io.StringIO(start.strip(" "), newline=""), delimiter=separator, skipinitialspace=True))
+        column_names = next(
+            csv.reader(io.StringIO(start_text.strip(" "), newline=""), delimiter=separator, skipinitialspace=True)
+        )
     except (csv.Error, StopIteration) as error:
         raise FileFormatError(f"the header cannot be read: {error}", file=path, line=1) from None
-    return separator, _column_names(names, path)
+    return separator, _column_names(column_names, path)
 
 
 def _column_names(names: Iterable[str], path: Path) -> list[str]:
     """Names without spaces around them, all different; a column without one is called by its place."""
-    found = [name.strip() or ("row" if place == 0 else f"column {place + 1}") for place, name in enumerate(names)]
-    check_width(len(found), path)
-    if len(set(found)) < len(found):
-        double = next(name for name, times in Counter(found).items() if times > 1)
+    found_value = [
+        column_name.strip() or ("row" if column_index == 0 else f"column {column_index + 1}")
+        for column_index, column_name in enumerate(names)
+    ]
+    check_width(len(found_value), path)
+    if len(set(found_value)) < len(found_value):
+        double = next(column_name for column_name, times in Counter(found_value).items() if times > 1)
         raise FileFormatError(f"two columns have the name {double!r}; names must differ", file=path)
-    return found
+    return found_value
 
 
 def _from_values(column: pd.Series, name: str, marks: Collection[str], as_text: bool, *, guess: bool) -> pd.Series:
@@ -207,14 +222,14 @@ def _from_values(column: pd.Series, name: str, marks: Collection[str], as_text: 
             inferred = pd.to_numeric(column)
         column = inferred
     kind = column.dtype
-    number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if number and not as_text:
+    number_value = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if number_value and not as_text:
         return column
     if pd.api.types.is_datetime64_any_dtype(kind) and not as_text:
         moments: pd.Series | None = in_nanoseconds(column.dt, name)
         if moments is not None:
             return moments
-    texts = [_text(value) for value in column.astype(object)]
+    texts = [_text(cell_value) for cell_value in column.astype(object)]
     cells = pd.Series(texts, dtype=object, index=column.index)
     return typed_column(cells, name, marks, as_text=as_text or not guess)
 
