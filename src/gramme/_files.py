@@ -89,24 +89,24 @@ def taken(place: Path) -> Iterator[Path]:
     """
     marker = marker_of(place)
     work = marker.with_name(f"{marker.stem}.{secrets.token_hex(4)}.gramme")
-    held_nodes = _claim(marker, work.name)
+    lock_handle = _claim(marker, work.name)
     try:
         yield work
     finally:
         remove(work)
         marker.unlink(missing_ok=True)
-        unlock(held_nodes)
+        unlock(lock_handle)
 
 
 def holder(place: Path) -> Claim | None:
     """Who has taken a place; None if what is in the way is not a marker of ours."""
     deadline = time.monotonic() + _MARKER_SECONDS
     marker = marker_of(place)
-    while (found_value := _read(marker)) is None and time.monotonic() < deadline:
+    while (found_claim := _read(marker)) is None and time.monotonic() < deadline:
         if not marker.is_file() or marker.stat().st_size > 0:
             return None
         time.sleep(0.05)
-    return found_value
+    return found_claim
 
 
 def sweep(place: Path, clean: Callable[[Path], None] | None = None) -> bool:
@@ -119,19 +119,19 @@ def sweep(place: Path, clean: Callable[[Path], None] | None = None) -> bool:
     if _read(marker) is None:
         return False
     try:
-        held_nodes = lock(marker)
+        lock_handle = lock(marker)
     except OSError:  # it lives, or has just ended
         return False
-    if held_nodes is None:
+    if lock_handle is None:
         return False
     try:
-        found_value = _read(marker)
-        if found_value is None or not _is(marker, held_nodes):  # another run has swept it, and perhaps begun
+        found_claim = _read(marker)
+        if found_claim is None or not _is(marker, lock_handle):  # another run has swept it, and perhaps begun
             return False
-        (clean or remove)(found_value.work)
+        (clean or remove)(found_claim.work)
         marker.unlink(missing_ok=True)
     finally:
-        unlock(held_nodes)
+        unlock(lock_handle)
     return True
 
 
@@ -160,15 +160,15 @@ def _claim(marker: Path, work: str) -> int | None:
         return lock(marker)
     try:
         os.write(handle, content)
-        held_nodes = lock(Path(f"/proc/self/fd/{handle}"))
+        lock_handle = lock(Path(f"/proc/self/fd/{handle}"))
         try:
             give_name(handle, marker)
         except OSError:
-            unlock(held_nodes)
+            unlock(lock_handle)
             raise
     finally:
         os.close(handle)
-    return held_nodes
+    return lock_handle
 
 
 def _read(marker: Path) -> Claim | None:
@@ -195,9 +195,9 @@ def _is(path: Path, handle: int) -> bool:
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
     """A folder in the system's temporary place that is gone after the block."""
-    file_path = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
-    for marker in file_path.parent.glob(f"{marker_of(file_path).stem}-*.gramme"):
+    scratch_path = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
+    for marker in scratch_path.parent.glob(f"{marker_of(scratch_path).stem}-*.gramme"):
         sweep(marker.with_name(marker.stem.removeprefix(".")))
-    with taken(file_path.with_name(f"{file_path.name}-{secrets.token_hex(4)}")) as folder:
+    with taken(scratch_path.with_name(f"{scratch_path.name}-{secrets.token_hex(4)}")) as folder:
         folder.mkdir(mode=0o700)
         yield folder

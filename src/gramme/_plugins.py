@@ -41,12 +41,12 @@ class Registry(Mapping[str, Kind]):
             self._complete = True  # first, since a plugin may look something up while it is loaded
             for point in entry_points(group=self._group):
                 try:
-                    found_value = point.load()
-                    error_text = None if isinstance(found_value, self._kind) else f"it is no {self._kind.__name__}"
+                    loaded_object = point.load()
+                    error_text = None if isinstance(loaded_object, self._kind) else f"it is no {self._kind.__name__}"
                 except Exception as error:  # whatever a stranger's module raises
                     error_text = f"{type(error).__name__}: {error}"
                 if error_text is None:
-                    self._known.setdefault(self._name_of(found_value), found_value)
+                    self._known.setdefault(self._name_of(loaded_object), loaded_object)
                 else:
                     said = f"the plugin {point.value!r} ({self._group}) is left out: {error_text}"
                     warnings.warn(said, GrammeWarning, stacklevel=4)

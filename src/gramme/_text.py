@@ -138,11 +138,11 @@ def seconds_of(text: str) -> float:
     >>> seconds_of("90"), seconds_of("10m"), seconds_of("1h30m")
     (90.0, 600.0, 5400.0)
     """
-    found_value = re.fullmatch(
+    time_match = re.fullmatch(
         r"\s*(?:([0-9.]+)\s*h)?\s*(?:([0-9.]+)\s*m(?:in)?)?\s*(?:([0-9.]+)\s*s?)?\s*", text.lower()
     )
     try:
-        parts = [float(one or 0) for one in found_value.groups()] if found_value else []
+        parts = [float(one or 0) for one in time_match.groups()] if time_match else []
     except ValueError:
         parts = []
     if not any(parts):

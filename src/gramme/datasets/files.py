@@ -50,9 +50,9 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
         raise DataError(f"{address} is not a web address: it must begin with http:// or https://")
 
     def fill(stream: IO[bytes]) -> None:
-        found_value = _receive(address, stream, size)
-        if found_value != sha256:
-            raise _unexpected(address, f"its sha256 is {found_value[:12]}..., not {sha256[:12]}...")
+        found_sha256 = _receive(address, stream, size)
+        if found_sha256 != sha256:
+            raise _unexpected(address, f"its sha256 is {found_sha256[:12]}..., not {sha256[:12]}...")
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -246,9 +246,9 @@ def local_path(file: DataFile) -> Path | None:
 
 def provide(file: DataFile) -> Path:
     """The path of a file, downloaded if need be."""
-    found_value = local_path(file)
-    if found_value is not None:
-        return found_value
+    found_path = local_path(file)
+    if found_path is not None:
+        return found_path
     address = address_of(file)
     if address is None:
         raise DataError(
@@ -265,9 +265,9 @@ def provide(file: DataFile) -> Path:
 def whereabouts(files: Sequence[DataFile]) -> str:
     """Where files are now: the folder that holds them all, or what must happen to get them."""
     paths = [local_path(file) for file in files]
-    found_value = [path for path in paths if path is not None]
-    if len(found_value) == len(files):
-        folders = dict.fromkeys(str(path.parent) for path in found_value)
+    found_paths = [path for path in paths if path is not None]
+    if len(found_paths) == len(files):
+        folders = dict.fromkeys(str(path.parent) for path in found_paths)
         return ", ".join(folders)
     missing_name = [file for file, path in zip(files, paths, strict=True) if path is None]
     if any(address_of(file) is None for file in missing_name):

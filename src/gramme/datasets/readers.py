@@ -75,7 +75,7 @@ def read_lines(path: Path, expected: int | None = None) -> list[str]:
 
 def read_integers(path: Path, *columns: range, expected: int | None = None) -> NDArray[np.int64]:
     """A table of whole numbers between blanks, shape (rows, columns), each within its column's range."""
-    parsers = [_within(column_cells) for column_cells in columns]
+    parsers = [_within(admitted_range) for admitted_range in columns]
     table_rows = _parsed(path, read_lines(path, expected), str.split, parsers)
     return np.array(table_rows, dtype=np.int64)
 
@@ -137,8 +137,8 @@ def read_edge_layers(path: Path, names: Sequence[str], num_nodes: int) -> dict[s
     """
     table_rows = read_integers(path, range(len(names)), range(num_nodes), range(num_nodes))
     return {
-        node_name: EdgeLayer(num_nodes, *table_rows[table_rows[:, 0] == node_number, 1:].T)
-        for node_number, node_name in enumerate(names)
+        layer_name: EdgeLayer(num_nodes, *table_rows[table_rows[:, 0] == layer_number, 1:].T)
+        for layer_number, layer_name in enumerate(names)
     }
 
 
@@ -185,7 +185,7 @@ def read_positions(path: Path, **names: str) -> dict[str, NDArray[np.int64]]:
     """Index arrays of the file, as int64 by the names they are wanted under."""
     arrays = read_arrays(path)
     try:
-        return {wanted_fields: arrays[stored].astype(np.int64) for wanted_fields, stored in names.items()}
+        return {wanted_name: arrays[stored].astype(np.int64) for wanted_name, stored in names.items()}
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
     except (TypeError, ValueError) as error:
@@ -204,7 +204,7 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
     if not 1 <= neighbours < table_rows:
         raise DataError(f"neighbours must be from 1 to {table_rows - 1}, not {neighbours}")
     points = np.asarray(points, dtype=np.float64)
-    found_values = []
+    edge_blocks = []
     for begin in range(0, table_rows, BLOCK_ROWS):
         block = np.arange(begin, min(begin + BLOCK_ROWS, table_rows))
         distance = cdist(points[block], points, "sqeuclidean")
@@ -214,5 +214,5 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
         tied = distance == farthest
         places = neighbours - nearer.sum(axis=1, keepdims=True)
         source, target = np.nonzero(nearer | (tied & (np.cumsum(tied, axis=1) <= places)))
-        found_values.append(np.stack([source + begin, target]))
-    return np.concatenate(found_values, axis=1)
+        edge_blocks.append(np.stack([source + begin, target]))
+    return np.concatenate(edge_blocks, axis=1)

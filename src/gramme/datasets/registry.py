@@ -135,7 +135,7 @@ def official_split(name: str, **options: Any) -> Split:
     """
     dataset = _dataset(name)
     if dataset.split is None:
-        have = ", ".join(each for each, known_names in REGISTRY.items() if known_names.split is not None)
+        have = ", ".join(each for each, known_dataset in REGISTRY.items() if known_dataset.split is not None)
         raise DataError(f"the source of {name!r} has no split of its own; {have} have one")
     _check_options(name, dataset.split, options)
     return dataset.split(_paths(dataset), **options)
@@ -148,17 +148,17 @@ def _dataset(name: str) -> Dataset:
 
 
 def _paths(dataset: Dataset) -> dict[str, Path]:
-    found_by_name, files = {}, dataset.info.files
+    path_by_name, files = {}, dataset.info.files
     total = max(1, sum(file.size for file in files))
     for file in files:
         with part("", file.size / total):
-            found_by_name[file.name] = provide(file)
-    return found_by_name
+            path_by_name[file.name] = provide(file)
+    return path_by_name
 
 
 def _check_options(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    known_names = list(inspect.signature(function).parameters)[1:]
+    known_options = list(inspect.signature(function).parameters)[1:]
     for option in options:
-        if option not in known_names:
-            hint = did_you_mean(option, known_names) if known_names else "it has none"
+        if option not in known_options:
+            hint = did_you_mean(option, known_options) if known_options else "it has none"
             raise DataError(f"the dataset {name!r} has no option {option!r}; {hint}")

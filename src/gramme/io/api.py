@@ -66,8 +66,8 @@ def several_files(source: Source, options: ReadOptions) -> dict[str, Path] | Non
     if isinstance(source, Mapping):
         return {str(layer_name): _path(path) for layer_name, path in source.items()}
     if isinstance(source, (str, os.PathLike)):
-        found_value = _in_folder_or_pattern(source, options)
-        return None if found_value is None else _named(found_value)
+        found_paths = _in_folder_or_pattern(source, options)
+        return None if found_paths is None else _named(found_paths)
     if not isinstance(source, (Sequence, Set, Iterator)):  # a frame or a graph can be iterated too
         raise _no_file(source)
     paths = [_path(path) for path in source]
@@ -96,25 +96,25 @@ def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | N
     try:
         path = Path(file_name)
         if path.is_dir():
-            found_value = _layers(path.iterdir(), options)
+            found_paths = _layers(path.iterdir(), options)
             what = f"the folder {path}"
         elif not path.exists() and glob.has_magic(file_name):
-            found_value = _layers(map(Path, glob.glob(file_name)), options)  # noqa: PTH207 (it may be absolute)
+            found_paths = _layers(map(Path, glob.glob(file_name)), options)  # noqa: PTH207 (it may be absolute)
             what = f"the pattern {file_name!r}"
         else:
             return None
     except (OSError, ValueError):
         return None
-    if not found_value:
+    if not found_paths:
         raise DataError(f"{what} holds no file of a known format")
-    return found_value
+    return found_paths
 
 
 def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
     """The files that are layers; plain text only where there is nothing else, since a text may be about the others."""
     taken = [Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))]
     endings = tuple(ending for each in FORMATS.values() for ending in each.endings)
-    found_value = [
+    found_paths = [
         path
         for path in sorted(paths)
         if path.is_file()
@@ -123,8 +123,8 @@ def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
         and not any(one.exists() and one.samefile(path) for one in taken)
         and not any(f".{table}." in path.name.lower() for table in COMPANIONS)
     ]
-    others = [each for each in found_value if find_format(each).name != TEXT_NAME]
-    return others or [each for each in found_value if not each.name.lower().startswith(_ABOUT)]
+    others = [each for each in found_paths if find_format(each).name != TEXT_NAME]
+    return others or [each for each in found_paths if not each.name.lower().startswith(_ABOUT)]
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
@@ -133,11 +133,11 @@ def _named(paths: Sequence[Path]) -> dict[str, Path]:
     if double is not None:
         raise DataError(f"the file {double} is named twice")
     stems = [path.name.partition(".")[0].removesuffix("_multiplex") or path.name for path in paths]
-    found_by_name: dict[str, Path] = {}
+    path_by_layer: dict[str, Path] = {}
     for stem, path in zip(stems, paths, strict=True):
         file_name = stem if stems.count(stem) == 1 else path.name
-        found_by_name[file_name if file_name not in found_by_name else str(path)] = path
-    return found_by_name
+        path_by_layer[file_name if file_name not in path_by_layer else str(path)] = path
+    return path_by_layer
 
 
 def read(
@@ -265,9 +265,9 @@ def inspect(path: Source, *, format: str | None = None, **options: Any) -> tuple
         by_layer = several_files(path, chosen)
         if by_layer is None:
             assert isinstance(path, (str, os.PathLike))
-            file_name = checked_file(path)
-            format_kind = find_format(file_name, format)
-            parsed_file = format_kind.read(file_name, chosen)
+            file_path = checked_file(path)
+            format_kind = find_format(file_path, format)
+            parsed_file = format_kind.read(file_path, chosen)
             graph, report = (
                 assemble(parsed_file, chosen, format_kind.name) if isinstance(parsed_file, Parsed) else parsed_file
             )
@@ -284,11 +284,11 @@ def _several(files: dict[str, Path], format: str | None, options: ReadOptions) -
         alone = replace(alone, label=None, id=None, columns=None, features=None, layers_from=None)
     file_parts, kinds = {}, []
     for layer_name, path in files.items():
-        file_name = checked_file(path)
-        format_kind = find_format(file_name, format)
-        parsed_file = format_kind.read(file_name, alone)
+        file_path = checked_file(path)
+        format_kind = find_format(file_path, format)
+        parsed_file = format_kind.read(file_path, alone)
         file_parts[layer_name] = (
-            parsed_file if isinstance(parsed_file, Parsed) else parsed_graph(parsed_file[0], file_name)
+            parsed_file if isinstance(parsed_file, Parsed) else parsed_graph(parsed_file[0], file_path)
         )
         kinds.append(format_kind.name)
     graph, report = assemble(joined(file_parts), options, ", ".join(dict.fromkeys(kinds)))
@@ -313,9 +313,9 @@ def write(
     overwrite : bool, default=True
         Whether files that exist may be replaced.
     """
-    file_name = Path(path)
-    format_kind = find_format(file_name, format, to_write=True)
+    file_path = Path(path)
+    format_kind = find_format(file_path, format, to_write=True)
     if format_kind.write is None:
         able = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
         raise DataError(f"the format {format_kind.name!r} is only read; formats to write: {able}")
-    write_files(format_kind.write(graph, file_name), overwrite=overwrite)
+    write_files(format_kind.write(graph, file_path), overwrite=overwrite)

@@ -75,18 +75,18 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
         labels_and_features.labels = settle_labels(labels_and_features.labels, options)
     # attributes of nodes as further membership layers, under names that no other layer has
     layer_groups = dict(parsed.groups)
-    known_names = {
+    layer_names_taken = {
         *(parsed.layers or ()),
         *(parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])),
         *layer_groups,
     }
     for node_name, member_nodes in labels_and_features.groups.items():
-        layer_groups[node_name if node_name not in known_names else f"{node_name} (attribute)"] = member_nodes
+        layer_groups[node_name if node_name not in layer_names_taken else f"{node_name} (attribute)"] = member_nodes
     parsed.groups = layer_groups
     if not parsed.rows.whole:
         tell_of_twins(labels_and_features.nodes, "names", "nodes")
-    layer_names, couplings = _layers(parsed, options, labels_and_features.nodes)
-    tell_of_twins(layer_names, "names", "layers")
+    graph_layers, couplings = _layers(parsed, options, labels_and_features.nodes)
+    tell_of_twins(graph_layers, "names", "layers")
     node_labels = (
         None
         if labels_and_features.labels is None
@@ -95,7 +95,7 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
     graph = _guarded(
         path,
         lambda: MultilayerGraph(
-            layer_names,
+            graph_layers,
             labels=node_labels,
             features=labels_and_features.features,
             couplings=couplings,
@@ -120,8 +120,8 @@ def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[Mu
         if sorted_numbers and labels_and_features.nodes
         else id_base(labels_and_features.nodes),
         direction=_direction(parsed, options),
-        self_loops_dropped={name: layer.self_loops_dropped for name, layer in layer_names.items()},
-        duplicates_merged={name: layer.duplicates_merged for name, layer in layer_names.items()},
+        self_loops_dropped={name: layer.self_loops_dropped for name, layer in graph_layers.items()},
+        duplicates_merged={name: layer.duplicates_merged for name, layer in graph_layers.items()},
         notes=tuple(parsed.notes),
     )
     return graph, report
@@ -151,12 +151,12 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     if parsed.nodes is not None:
         _check_listed(parsed, met)
     node_labels = None if parsed.labels is None else dict(parsed.labels)
-    attributes_of_node = NodeFacts(node_names, node_labels, parsed.features, dict(parsed.node_groups), parsed.masks)
+    labels_and_features = NodeFacts(node_names, node_labels, parsed.features, dict(parsed.node_groups), parsed.masks)
     if options.labels is not None and not _is_path(options.labels):
-        return attributes_of_node
+        return labels_and_features
     path = parsed.labels_file if options.labels is None else Path(options.labels)
     if path is None:
-        return attributes_of_node
+        return labels_and_features
     form = options.labels_format
     if options.labels is None:
         form = form or parsed.labels_form
@@ -165,26 +165,26 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     )
     parsed.files.append(path)
     if label_facts.features is None:
-        label_facts.features = attributes_of_node.features
+        label_facts.features = labels_and_features.features
     label_facts.groups, label_facts.masks = (
-        {**attributes_of_node.groups, **label_facts.groups},
-        {**attributes_of_node.masks, **label_facts.masks},
+        {**labels_and_features.groups, **label_facts.groups},
+        {**labels_and_features.masks, **label_facts.masks},
     )
     return label_facts
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:
-    known = set(parsed.nodes or ())
-    stray = next((name for name in met if name not in known), None)
+    known_nodes = set(parsed.nodes or ())
+    stray = next((node_name for node_name in met if node_name not in known_nodes), None)
     if stray is None:
         return
-    rows, line = parsed.rows, None
-    if stray in rows.nodes:
-        code = rows.nodes.index(stray)
-        line = rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
+    edge_rows, line_number = parsed.rows, None
+    if stray in edge_rows.nodes:
+        code = edge_rows.nodes.index(stray)
+        line_number = edge_rows.line_of(int(np.flatnonzero((edge_rows.source == code) | (edge_rows.target == code))[0]))
     where = parsed.nodes_file or parsed.rows_file
     raise FileFormatError(
-        f"the node {stray!r} is not in {where}, which lists all nodes", file=parsed.rows_file, line=line
+        f"the node {stray!r} is not in {where}, which lists all nodes", file=parsed.rows_file, line=line_number
     )
 
 
@@ -385,7 +385,7 @@ def _layer_names(name: str, part: Parsed) -> dict[str, str]:
 def _joined_rows(parts: Mapping[str, Parsed], renamed: dict[str, dict[str, str]], nodes: list[str]) -> EdgeRows:
     layer_names: list[str] = []
     pieces: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.float64]]] = []
-    bounds, file_lines = [0], []
+    bounds, line_functions = [0], []
     node_lookup = pd.Index(np.array(nodes, dtype=object), dtype=object)
     for layer_name, part in parts.items():
         edge_rows = part.rows
@@ -402,20 +402,20 @@ def _joined_rows(parts: Mapping[str, Parsed], renamed: dict[str, dict[str, str]]
             edge_weight[others[edge_rows.layer] == 0] = np.nan
         pieces.append((layer, node_index[edge_rows.source], node_index[edge_rows.target], edge_weight))
         bounds.append(bounds[-1] + len(edge_rows))
-        file_lines.append(edge_rows.line_of)
+        line_functions.append(edge_rows.line_of)
     layer, source, target, edge_weight = (np.concatenate(column_cells) for column_cells in zip(*pieces, strict=True))
 
     def line_of(row: int) -> int | None:
         part = int(np.searchsorted(bounds, row, side="right")) - 1
-        return file_lines[part](row - bounds[part])
+        return line_functions[part](row - bounds[part])
 
     edge_weights = None if np.isnan(edge_weight).all() else edge_weight
-    node_names = dict.fromkeys(name for part in parts.values() for name in part.rows.facts)
+    fact_names = dict.fromkeys(name for part in parts.values() for name in part.rows.facts)
     facts: dict[str, list[str]] = {
         name: [
             cell_content for part in parts.values() for cell_content in part.rows.facts.get(name, [""] * len(part.rows))
         ]
-        for name in node_names
+        for name in fact_names
     }
     return EdgeRows(layer_names, nodes, layer, source, target, edge_weights, line_of, facts=facts)
 
@@ -446,13 +446,13 @@ def _take_labels(whole: Parsed, parts: Mapping[str, Parsed]) -> None:
 
 def _tell_of_overlap(parts: Mapping[str, Parsed]) -> None:
     """Files about different people share no names, which is hardly ever meant."""
-    known_names: set[str] = set()
+    known_nodes: set[str] = set()
     for part in parts.values():
         own = {*(part.nodes or ()), *part.rows.nodes}
         own.update(node for layer_groups in part.groups.values() for node in layer_groups.nodes)
-        if known_names and own and not own & known_names:
+        if known_nodes and own and not own & known_nodes:
             tell(f"{part.files[0].name} shares no node with the files before it", doubt=True)
-        known_names |= own
+        known_nodes |= own
 
 
 def parsed_graph(graph: MultilayerGraph, path: Path) -> Parsed:

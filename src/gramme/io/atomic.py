@@ -73,9 +73,9 @@ class _Part:
         with contextlib.suppress(FileExistsError):
             give_name(self.file.fileno(), self.path)
             return
-        with _name_beside(self.path) as file_name:
-            give_name(self.file.fileno(), file_name)
-            file_name.replace(self.path)
+        with _name_beside(self.path) as free_path:
+            give_name(self.file.fileno(), free_path)
+            free_path.replace(self.path)
 
 
 @contextlib.contextmanager
@@ -85,11 +85,11 @@ def _name_beside(path: Path) -> Iterator[Path]:
     while time.monotonic() < deadline:
         with contextlib.ExitStack() as stack:
             try:
-                file_name = stack.enter_context(taken(path))
+                free_path = stack.enter_context(taken(path))
             except FileExistsError:  # another writer is at the same moment, or something is in the way
                 time.sleep(0.01)
                 continue
-            yield file_name
+            yield free_path
             return
     yield path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.part")
 
@@ -105,13 +105,13 @@ def followed(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _part_of(path: Path) -> Iterator[_Part]:
-    handle, file_name = open_nameless(path.parent), None
+    handle, part_path = open_nameless(path.parent), None
     if handle is None:
-        handle, file_name = _named(path)
+        handle, part_path = _named(path)
     part = None
     try:
         with os.fdopen(handle, "w+b") as file:
-            part = _Part(path, file, file_name)
+            part = _Part(path, file, part_path)
             yield part
     except OSError as error:  # such as a full disk, also at the last bytes, when the file is closed
         if error.errno is not None:
@@ -132,13 +132,13 @@ def _named(path: Path) -> tuple[int, Path]:
         raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
     except ValueError as error:
         raise DataError(f"{str(path)!r} cannot be written: {error}") from None
-    file_name = Path(made)
+    part_path = Path(made)
     # mkstemp makes files private; a result is as readable as any new file of the user's.
     mask = os.umask(0)
     os.umask(mask)
     with contextlib.suppress(OSError):
-        file_name.chmod(0o666 & ~mask)
-    return handle, file_name
+        part_path.chmod(0o666 & ~mask)
+    return handle, part_path
 
 
 def _encoded(text: str, path: Path) -> bytes:

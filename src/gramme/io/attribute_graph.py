@@ -65,9 +65,9 @@ def parse_attribute_graph(
         found.layers = []
     parsed = Parsed([path], found, directed=directed)
     parsed.nodes, parsed.nodes_file = [name_of[node] for node in nodes], path
-    useless = _NO_FACTS | ({"label", "name"} if named_by_label else {"name"})
+    useless_names = _NO_FACTS | ({"label", "name"} if named_by_label else {"name"})
     every = {key for facts in nodes.values() for key in facts}
-    left_out = {key for key in every if key.lower() in useless and key not in _asked(options)}
+    left_out = {key for key in every if key.lower() in useless_names and key not in _asked(options)}
     table = attribute_table(path, parsed.nodes, nodes.values(), left_out)
     take_attributes(parsed, table, options, {"node"})
     return parsed

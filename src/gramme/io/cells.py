@@ -36,9 +36,9 @@ def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None
     if parts is None:
         return None
     years, months, days = parts
-    found_value = pd.to_datetime(pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce")
-    exact = in_nanoseconds(found_value.dt, name)
-    return None if exact is None or found_value.isna().any() else exact.to_numpy()
+    parsed_dates = pd.to_datetime(pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce")
+    exact = in_nanoseconds(parsed_dates.dt, name)
+    return None if exact is None or parsed_dates.isna().any() else exact.to_numpy()
 
 
 def in_nanoseconds(moments: Any, name: str) -> Any:
@@ -105,8 +105,8 @@ def typed_column(
     column: pd.Series, name: str, marks: Collection[str], *, as_text: bool = False, decimal_comma: bool = False
 ) -> pd.Series:
     """Numbers, dates or categories from cells of text."""
-    label_codes, found_value = pd.factorize(column)
-    raw = [str(cell_content) for cell_content in found_value]
+    cell_codes, distinct_cells = pd.factorize(column)
+    raw = [str(cell_content) for cell_content in distinct_cells]
     cells = [cell_content.strip() for cell_content in raw]
     gaps = np.array([not cell_content or cell_content in marks for cell_content in cells] + [True])
     filled = [cell_content for cell_content, gap in zip(cells, gaps, strict=False) if not gap]
@@ -121,13 +121,13 @@ def typed_column(
                 column_values = np.full(gaps.size, np.datetime64("NaT"), dtype="datetime64[ns]")
         if column_values is not None:
             column_values[~gaps] = numbers
-            return pd.Series(column_values[label_codes], index=column.index)
-        _tell_of_odd_cells(cells, gaps, label_codes, name)
+            return pd.Series(column_values[cell_codes], index=column.index)
+        _tell_of_odd_cells(cells, gaps, cell_codes, name)
     _tell_of_spaces(raw, gaps, name)
-    merged, column_names = pd.factorize(np.array(cells, dtype=object))
+    merged, category_names = pd.factorize(np.array(cells, dtype=object))
     renumbered = np.append(merged, -1)
     renumbered[gaps] = -1
-    return pd.Series(pd.Categorical.from_codes(renumbered[label_codes], pd.Index(column_names)), index=column.index)
+    return pd.Series(pd.Categorical.from_codes(renumbered[cell_codes], pd.Index(category_names)), index=column.index)
 
 
 def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArray[np.float64] | None:
@@ -197,13 +197,13 @@ def _looks_like_number(cell: str) -> bool:
 
 def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:
     """Cells that are the same but for spaces around them are one value; that is worth a word."""
-    known_names = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
-    spaced = [cell for cell in known_names if cell != cell.strip() and cell.strip() in known_names]
+    filled_cells = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
+    spaced = [cell for cell in filled_cells if cell != cell.strip() and cell.strip() in filled_cells]
     if spaced:
         first = min(spaced)
         tell(f"{name!r}: {first!r} and {first.strip()!r} are taken for the same")
     lower: dict[str, str] = {}
-    for cell_content in sorted(cell.strip() for cell in known_names):
+    for cell_content in sorted(cell.strip() for cell in filled_cells):
         other = lower.setdefault(cell_content.casefold(), cell_content)
         if other != cell_content:
             tell(f"{name!r}: {other!r} and {cell_content!r} differ in capitals alone and stay two values")

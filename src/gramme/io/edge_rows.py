@@ -42,22 +42,22 @@ def integer_table(
     signs = kinds.replace(b"e+", b"e").replace(b"e-", b"e") if decimal else b""
     if b" 00" in kinds or b" 01" in kinds or b"+" in signs or b"-" in signs:
         return None
-    types = {node_index: str if node_index == weight else np.int64 for node_index in range(count)}
+    types = {column_index: str if column_index == weight else np.int64 for column_index in range(count)}
     # any run of blanks takes twice as long, so a single one comes first
     for mark in [separators.decode()] if len(separators) == 1 else ["\t" if b"\t" in data else " ", r"\s+"]:
         try:
             table = pd.read_csv(io.BytesIO(data), sep=mark, header=None, dtype=types, na_filter=False)
-            found_value: Columns = [table[node_index].to_numpy() for node_index in range(count)]
+            number_columns: Columns = [table[column_index].to_numpy() for column_index in range(count)]
             if decimal:
-                found_value[weight] = found_value[weight].astype(object).astype(np.float64)
+                number_columns[weight] = number_columns[weight].astype(object).astype(np.float64)
         except (ValueError, OverflowError):  # rows of different lengths, numbers without digits or too large
             continue
         if table.shape[1] == count:
             # where a weight is none, the caller finds the line and says what is wrong
             return (
                 None
-                if decimal and not ((found_value[weight] > 0) & (found_value[weight] < np.inf)).all()
-                else found_value
+                if decimal and not ((number_columns[weight] > 0) & (number_columns[weight] < np.inf)).all()
+                else number_columns
             )
     return None
 
@@ -85,13 +85,9 @@ def read_edge_rows(
             error_text = f"there are {len(line_fields)} fields, but {wanted_fields} are needed: {file_text[:80]!r}"
             raise FileFormatError(error_text, file=path, line=line_number)
         column_count = len(line_fields)
-        stated_values = line_fields[edge_weight] if 0 <= edge_weight < column_count else None
+        weight_text = line_fields[edge_weight] if 0 <= edge_weight < column_count else None
         collector.add(
-            "" if layer < 0 else line_fields[layer],
-            line_fields[source],
-            line_fields[target],
-            stated_values,
-            line_number,
+            "" if layer < 0 else line_fields[layer], line_fields[source], line_fields[target], weight_text, line_number
         )
     edge_rows = collector.finish()
     return edge_rows if layer >= 0 else replace(edge_rows, layers=[])
@@ -157,12 +153,12 @@ def _numbered(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any],
         seen[target] = True
         ids = np.flatnonzero(seen)
         if ids.size < spread:
-            node_index = np.cumsum(seen) - 1
-            source, target = node_index[source], node_index[target]
+            new_index = np.cumsum(seen) - 1
+            source, target = new_index[source], new_index[target]
         return ids + smallest, source, target
-    label_codes, met = pd.factorize(np.concatenate([source, target]))
+    node_codes, met = pd.factorize(np.concatenate([source, target]))
     node_order = np.argsort(met)
-    node_index = np.empty(node_order.size, dtype=np.int64)
-    node_index[node_order] = np.arange(node_order.size)
-    label_codes = node_index[label_codes]
-    return met[node_order], label_codes[: source.size], label_codes[source.size :]
+    new_index = np.empty(node_order.size, dtype=np.int64)
+    new_index[node_order] = np.arange(node_order.size)
+    node_codes = new_index[node_codes]
+    return met[node_order], node_codes[: source.size], node_codes[source.size :]

@@ -106,36 +106,38 @@ def parse_edges(
 
 def take_features(header: EdgeHeader, names: Sequence[str], features: Sequence[str]) -> dict[str, int]:
     """Where the columns are that describe edges, which are then no longer among those without use."""
-    columns = [name.strip() for name in names]
-    found = {name: columns.index(name) for name in features if columns.count(name) == 1}
-    header.others = [place for place in header.others if place not in found.values()]
-    return found
+    column_names = [column_name.strip() for column_name in names]
+    feature_columns = {
+        column_name: column_names.index(column_name) for column_name in features if column_names.count(column_name) == 1
+    }
+    header.others = [column_index for column_index in header.others if column_index not in feature_columns.values()]
+    return feature_columns
 
 
 def looks_like_edges(rows: Rows) -> bool:
     """Whether the first row of a list is an edge already: its ends are numbers, or stand in further rows too."""
-    widths = {len(row) for _, row in rows}
+    widths = {len(row_cells) for _, row_cells in rows}
     if len(rows) < 2 or len(widths) != 1 or not 2 <= min(widths) <= 3:
         return False
-    first, *others = [row for _, row in rows]
-    ends = {cell for row in others for cell in row[:2]}
-    return all(map(_NUMBER.match, first[:2])) or any(cell in ends for cell in first[:2])
+    first, *others = [row_cells for _, row_cells in rows]
+    end_cells = {cell_content for row_cells in others for cell_content in row_cells[:2]}
+    return all(map(_NUMBER.match, first[:2])) or any(cell_content in end_cells for cell_content in first[:2])
 
 
 def _settle_type(header: EdgeHeader, rows: Rows) -> None:
     """Gephi's column Type holds directions; elsewhere a type is a kind of relation."""
     if header.direction is None:
         return
-    place = header.direction
-    if rows and all(row[place].strip().lower() in DIRECTIONS for _, row in rows):
-        if header.layer == place:
+    column_index = header.direction
+    if rows and all(row_cells[column_index].strip().lower() in DIRECTIONS for _, row_cells in rows):
+        if header.layer == column_index:
             header.layer = None
         return
     header.direction = None
     if header.layer is None:
-        header.layer = place
-    elif header.layer != place:
-        header.others.append(place)
+        header.layer = column_index
+    elif header.layer != column_index:
+        header.others.append(column_index)
 
 
 def tell_columns(
@@ -173,52 +175,60 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
     Two columns are the ends. A last column of numbers after them is the weight, any other one the layer; of three
     columns besides the weight the one with the fewest different values is the layer.
     """
-    width = len(rows[0][1]) if rows else 0
-    if not 2 <= width <= 4:
+    column_count = len(rows[0][1]) if rows else 0
+    if not 2 <= column_count <= 4:
         raise FileFormatError(
-            f"there are {width} columns; a list of edges without a header has 2 to 4",
+            f"there are {column_count} columns; a list of edges without a header has 2 to 4",
             file=path,
             line=rows[0][0] if rows else None,
         )
-    columns = [[row[place] if place < len(row) else "" for _, row in rows] for place in range(width)]
-    names = [f"column {place + 1}" for place in range(width)]
-    for column in columns[2:]:
-        numbers = [_NUMBER.match(cell.strip()) is not None for cell in column]
+    table_columns = [
+        [row_cells[column_index] if column_index < len(row_cells) else "" for _, row_cells in rows]
+        for column_index in range(column_count)
+    ]
+    column_names = [f"column {column_index + 1}" for column_index in range(column_count)]
+    for column_cells in table_columns[2:]:
+        numbers = [_NUMBER.match(cell_content.strip()) is not None for cell_content in column_cells]
         if len(numbers) > 2 and not numbers[0] and all(numbers[1:]):
             raise FileFormatError(
-                f"{column[0].strip()!r} stands above numbers, so this line seems to be a header; name the columns of "
+                f"{column_cells[0].strip()!r} stands above numbers, so this line seems to be a header; name the "
+                "columns of "
                 f"the ends with {setting('source')} and {setting('target_column')}",
                 file=path,
                 line=rows[0][0],
             )
-    weight = None
-    if width > 2 and all(not cell.strip() or _NUMBER.match(cell.strip()) for cell in columns[-1]):
-        weight = width - 1
-    rest = [place for place in range(width) if place != weight]
+    weight_column = None
+    if column_count > 2 and all(
+        not cell_content.strip() or _NUMBER.match(cell_content.strip()) for cell_content in table_columns[-1]
+    ):
+        weight_column = column_count - 1
+    rest = [column_index for column_index in range(column_count) if column_index != weight_column]
     layer = None
     if len(rest) == 3:
-        layer = min(rest, key=lambda place: (len(set(columns[place])), place))
+        layer = min(rest, key=lambda place: (len(set(table_columns[place])), place))
     elif len(rest) == 4:
         raise FileFormatError("of four columns the last must be weights", file=path)
-    ends = [place for place in rest if place != layer]
-    return names, EdgeHeader(ends[0], ends[1], layer, weight, usual=False)
+    end_columns = [column_index for column_index in rest if column_index != layer]
+    return column_names, EdgeHeader(end_columns[0], end_columns[1], layer, weight_column, usual=False)
 
 
 def no_edges(names: Iterable[str], path: Path, line: int | None, *, database: bool = False) -> NoEdgesError:
     """What to say about a file whose header names no ends of edges."""
-    cells = [name.strip() for name in names]
+    cells = [column_name.strip() for column_name in names]
     listed = ", ".join(cells)[:100]
-    wanted = "source and target (or from and to, ego and alter, ...)"
+    wanted_fields = "source and target (or from and to, ego and alter, ...)"
     if database:
-        problem = (
-            f"the columns must be {wanted}, and may be layer and weight, but are {listed!r}; name them in a query, "
+        error_text = (
+            f"the columns must be {wanted_fields}, and may be layer and weight, but are {listed!r}; name them in a "
+            "query, "
             f'like sqlite:{path.name}?query=SELECT "..." AS source, "..." AS target FROM "..."'
         )
-        return NoEdgesError(problem, file=path)
-    numbered = len(cells) in (3, 4) and all(cell.isdecimal() for cell in cells[:3])
+        return NoEdgesError(error_text, file=path)
+    numbered = len(cells) in (3, 4) and all(cell_content.isdecimal() for cell_content in cells[:3])
     multiplex = "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)" if numbered else ""
     return NoEdgesError(
-        f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if two of these "
+        f"the header must name the columns {wanted_fields} and may name layer and weight, but is {listed!r}; if two "
+        "of these "
         f"are the ends, name them with {setting('source')} and {setting('target_column')}; if the first "
         "line is an edge already, say header=False (--no-header); for a matrix of numbers, "
         f"format='matrix' (--from matrix){multiplex}",
@@ -235,27 +245,30 @@ def parse_sheets(
     sheets: Mapping[str, SheetsRows], path: Path, options: ReadOptions, *, database: bool = False
 ) -> Parsed:
     """One graph of all tables: a layer per list of edges or matrix, and attributes from the tables of their nodes."""
-    layers: dict[str, Parsed] = {}
+    parsed_by_layer: dict[str, Parsed] = {}
     others: dict[str, SheetsRows] = {}
-    for name, rows in sheets.items():
-        numbered = list(enumerate(rows, start=1))
-        found = edges_of_table(numbered, path, options, alone=len(sheets) == 1, sheet=name)
-        if found is None:
-            others[name] = rows
+    for sheet_name, table_rows in sheets.items():
+        numbered = list(enumerate(table_rows, start=1))
+        sheet_edges = edges_of_table(numbered, path, options, alone=len(sheets) == 1, sheet=sheet_name)
+        if sheet_edges is None:
+            others[sheet_name] = table_rows
         else:
-            layers[name] = found
-    if not layers:
+            parsed_by_layer[sheet_name] = sheet_edges
+    if not parsed_by_layer:
         first = next(iter(sheets.values()))
         if len(sheets) == 1:
             raise no_edges(first[0], path, 1, database=database)
         raise NoEdgesError(f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}", file=path)
-    parsed = joined(layers) if len(layers) > 1 else next(iter(layers.values()))
+    parsed = joined(parsed_by_layer) if len(parsed_by_layer) > 1 else next(iter(parsed_by_layer.values()))
     parsed.files = [path]
-    for name, rows in others.items():
-        if _take_nodes(parsed, rows, path, options):
-            tell(f"{path.name}: {name!r} tells about the nodes")
+    for sheet_name, table_rows in others.items():
+        if _take_nodes(parsed, table_rows, path, options):
+            tell(f"{path.name}: {sheet_name!r} tells about the nodes")
         else:
-            tell(f"{path.name}: {name!r} is not used; it is not a list of edges, a matrix or a table of their nodes")
+            tell(
+                f"{path.name}: {sheet_name!r} is not used; it is not a list of edges, a matrix or a table of their "
+                "nodes"
+            )
     return parsed
 
 
@@ -263,19 +276,21 @@ def edges_of_table(
     rows: Rows, path: Path, options: ReadOptions, *, alone: bool = True, sheet: str | None = None, comma: bool = False
 ) -> Parsed | None:
     """The edges under the header of a table, or its matrix; None where it is neither. ``comma``: for decimals."""
-    names: Sequence[str] = rows[0][1]
-    below, found = rows[1:], None
+    column_names: Sequence[str] = rows[0][1]
+    below, edge_columns = rows[1:], None
     if options.header is False:
-        names, found = without_header(rows, path)
+        column_names, edge_columns = without_header(rows, path)
         below = rows
     # a table among several need not have the columns that are named
-    elif alone or {column for _, column in options.named_columns.values()} <= set(map(str.strip, names)):
-        found = find_header(names, path, options)
+    elif alone or {column for _, column in options.named_columns.values()} <= set(map(str.strip, column_names)):
+        edge_columns = find_header(column_names, path, options)
     else:
-        found = edge_header(names)
-    if found is not None:
-        features = options.edge_columns
-        return parse_edges(names, found, below, path, decimal_comma=comma, sheet=sheet, features=features)
+        edge_columns = edge_header(column_names)
+    if edge_columns is not None:
+        feature_columns = options.edge_columns
+        return parse_edges(
+            column_names, edge_columns, below, path, decimal_comma=comma, sheet=sheet, features=feature_columns
+        )
     matrix = find_matrix(rows, path)
     return None if matrix is None else matrix_layer(matrix, sheet)
 
@@ -284,19 +299,25 @@ def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptio
     """Labels, features and layers from a table of nodes; whether it is one."""
     if parsed.labels is not None or options.labels is not None or options.nodes is not None:
         return False
-    nodes = parsed.nodes or parsed.rows.nodes
+    node_names = parsed.nodes or parsed.rows.nodes
     try:
-        table = tabled([(line, list(row)) for line, row in enumerate(rows, start=1)], path)
+        facts_table = tabled(
+            [(line_number, list(row_cells)) for line_number, row_cells in enumerate(rows, start=1)], path
+        )
     except FileFormatError:
         return False
-    named = options.id in table.header or node_column(table, set(nodes)) is not None
-    if len(table.header) < 2 or not named:
+    named = options.id in facts_table.header or node_column(facts_table, set(node_names)) is not None
+    if len(facts_table.header) < 2 or not named:
         return False
     try:
-        facts = table_facts(table, list(nodes), options, complete=False)
+        labels_and_features = table_facts(facts_table, list(node_names), options, complete=False)
     except DataError as error:
         raise FileFormatError(str(error), file=path) from error
-    parsed.nodes, parsed.nodes_file = facts.nodes, path
-    parsed.labels, parsed.features, parsed.node_groups = facts.labels, facts.features, facts.groups
-    parsed.masks = facts.masks
+    parsed.nodes, parsed.nodes_file = labels_and_features.nodes, path
+    parsed.labels, parsed.features, parsed.node_groups = (
+        labels_and_features.labels,
+        labels_and_features.features,
+        labels_and_features.groups,
+    )
+    parsed.masks = labels_and_features.masks
     return True

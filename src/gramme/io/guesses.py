@@ -69,12 +69,12 @@ def guess_file(path: Path) -> FileGuess:
     except (DataError, OSError) as error:
         return FileGuess(path.name, byte_size, "edges", f"its header cannot be read: {error}")
     table_rows = _sample(path, len(header_cells))
-    edge_ends = edge_header(header_cells)
-    if edge_ends is not None:
+    edge_columns = edge_header(header_cells)
+    if edge_columns is not None:
         roles = edge_roles(header_cells)
         table_columns = [ColumnGuess(column_name, roles[column_name], "by its name") for column_name in header_cells]
         _guess_layer(table_columns, table_rows)
-        why = f"it has columns {header_cells[edge_ends.source]!r} and {header_cells[edge_ends.target]!r}"
+        why = f"it has columns {header_cells[edge_columns.source]!r} and {header_cells[edge_columns.target]!r}"
         return FileGuess(path.name, byte_size, "edges", why, table_columns, table_rows[:SAMPLE_ROWS])
     if len(header_cells) < 2 or _is_bare(header_cells, table_rows):
         why = "its first row looks like an edge or a number, not like names of columns"
@@ -113,20 +113,20 @@ def _joins_kinds(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if len(header) != 2 or len(rows) < SAMPLE_ROWS:
         return False
     first, second = ({row_cells[column_index].strip() for row_cells in rows} for column_index in (0, 1))
-    column_names = not first & second and "" not in first | second
-    return column_names and len(rows) > min(len(first), len(second)) > MOST_LABELS // 2 and len(first) < len(rows)
+    are_names = not first & second and "" not in first | second
+    return are_names and len(rows) > min(len(first), len(second)) > MOST_LABELS // 2 and len(first) < len(rows)
 
 
 def edge_roles(header: Sequence[str]) -> dict[str, str]:
     """What the columns of a file of ties are by their names; empty if no two are the ends of a tie."""
-    edge_ends = edge_header(header)
-    if edge_ends is None:
+    edge_columns = edge_header(header)
+    if edge_columns is None:
         return {}
     named = {
-        "source": edge_ends.source,
-        "target": edge_ends.target,
-        "layer": edge_ends.layer,
-        "weight": edge_ends.weight,
+        "source": edge_columns.source,
+        "target": edge_columns.target,
+        "layer": edge_columns.layer,
+        "weight": edge_columns.weight,
     }
     places = {column_index: column_role for column_role, column_index in named.items() if column_index is not None}
     return {column_name: places.get(column_index, "leave out") for column_index, column_name in enumerate(header)}
@@ -144,9 +144,9 @@ def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
         ColumnGuess(column_name, *_by_cells(column_values))
         for column_name, column_values in zip(header, cells, strict=True)
     ]
-    column_names = [place for place, word in enumerate(header_words) if word in _ID_NAMES and unique[place]]
+    name_columns = [place for place, word in enumerate(header_words) if word in _ID_NAMES and unique[place]]
     text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
-    for column_index in (*column_names[:1], *text[:1]):
+    for column_index in (*name_columns[:1], *text[:1]):
         roles[column_index].role, roles[column_index].why = "id", "each row has a value of its own"
         break
     distinct_values = [len({cell_value for cell_value in column_values if cell_value}) for column_values in cells]
@@ -163,22 +163,22 @@ def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def _by_cells(values: Sequence[str]) -> tuple[str, str]:
-    known_names = [cell_value for cell_value in values if cell_value]
-    if not known_names:
+    known_cells = [cell_value for cell_value in values if cell_value]
+    if not known_cells:
         return "leave out", "it is empty"
-    distinct_values = len(set(known_names))
+    distinct_values = len(set(known_cells))
     if distinct_values == 1:
         return "leave out", "it has one value"
-    if _are_numbers(known_names):
+    if _are_numbers(known_cells):
         return "feature", "its values are numbers"
-    if len(known_names) >= 20 and distinct_values > 0.9 * len(known_names):
+    if len(known_cells) >= 20 and distinct_values > 0.9 * len(known_cells):
         return "leave out", "its text hardly ever repeats"
     return "layer", f"it has {distinct_values} different values"
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
-    known_names = [cell_value for cell_value in values if cell_value]
-    return bool(known_names) and all(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", v, re.I) for v in known_names)
+    known_cells = [cell_value for cell_value in values if cell_value]
+    return bool(known_cells) and all(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", v, re.I) for v in known_cells)
 
 
 def _is_bare(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -73,9 +73,9 @@ def plain_word(name: str) -> str:
 def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
     """The role that two columns could both have, and their names; None if each role has one column at most."""
     header_words = [plain_word(column_name) for column_name in names]
-    edge_ends = [word for pair in _ENDS if set(pair) <= set(header_words) for word in pair][:2]
-    for column_role, known_names in (("end", edge_ends), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
-        for word in known_names:
+    end_words = [word for pair in _ENDS if set(pair) <= set(header_words) for word in pair][:2]
+    for column_role, role_words in (("end", end_words), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
+        for word in role_words:
             alike = [column_name for column_name, met in zip(names, header_words, strict=True) if met == word]
             if len(alike) > 1:
                 return column_role, alike[0], alike[1]
@@ -92,8 +92,8 @@ def edge_header(names: Sequence[str], ends: tuple[int, int] | None = None) -> Ed
         ends = (header_words.index(called[0]), header_words.index(called[1]))
     edge_columns = EdgeHeader(*ends)
     taken = {edge_columns.source, edge_columns.target}
-    for column_role, known_names in (("layer", _LAYER), ("weight", _WEIGHT)):
-        column_index = next((header_words.index(word) for word in known_names if header_words.count(word) == 1), None)
+    for column_role, role_words in (("layer", _LAYER), ("weight", _WEIGHT)):
+        column_index = next((header_words.index(word) for word in role_words if header_words.count(word) == 1), None)
         if column_index is not None and column_index not in taken:
             setattr(edge_columns, column_role, column_index)
             taken.add(column_index)
@@ -138,8 +138,8 @@ def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeH
             )
         return edge_columns
     if edge_columns is None:
-        wanted_fields = f"{setting('source')} and {setting('target_column')}"
-        raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted_fields}")
+        wanted_options = f"{setting('source')} and {setting('target_column')}"
+        raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted_options}")
     for part in ("source", "target", "weight", "layer"):
         if part in places:
             setattr(edge_columns, part, places[part])

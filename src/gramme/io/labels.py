@@ -116,8 +116,10 @@ def settle_labels(labels: Mapping[str, Any], options: ReadOptions) -> dict[str, 
     """The labels that are known, as the user wants numbers to be taken; what is doubtful about them is said."""
     numbers = options.label_kind == "number" or options.label_bins is not None or options.label_edges is not None
     tell_of_labels(Counter(labels.values()), options.marks, numbers=numbers)
-    known_names = {node: node_label for node, node_label in labels.items() if not is_unknown(node_label, options.marks)}
-    return settled_labels(known_names, options.label_kind, options.label_bins, options.label_edges)
+    known_labels = {
+        node: node_label for node, node_label in labels.items() if not is_unknown(node_label, options.marks)
+    }
+    return settled_labels(known_labels, options.label_kind, options.label_bins, options.label_edges)
 
 
 def with_labels(graph: MultilayerGraph, path: Path, options: ReadOptions) -> MultilayerGraph:
@@ -219,11 +221,11 @@ def _spread(
     """The features in the order of the nodes; a node without a row takes the medians."""
     if features is None or listed is order:
         return features
-    node_index = {node: row for row, node in enumerate(listed)}
-    table_rows = np.array([node_index.get(node, -1) for node in order], dtype=np.int64)
+    row_of_node = {node: row for row, node in enumerate(listed)}
+    table_rows = np.array([row_of_node.get(node, -1) for node in order], dtype=np.int64)
     alone = int((table_rows < 0).sum())
     if alone and any(map(is_feature_name, table.header)):
-        missing_name = next(node for node in order if node not in node_index)
+        missing_name = next(node for node in order if node not in row_of_node)
         raise table.error(f"there are features, but none for the node {missing_name!r}")
     if alone:
         tell(f"{alone} nodes have no row in {table.path.name}; their features are the medians")

@@ -60,13 +60,13 @@ class TextGraph:
     def node_facts(self) -> Iterator[tuple[str, dict[str, str | float]]]:
         """Each node with its label, if it has one, and its features, as attributes by name."""
         feature_matrix = self.features()
-        for node_number, layer_name in enumerate(self.nodes):
+        for node_index, node_name in enumerate(self.nodes):
             facts: dict[str, str | float] = {}
-            if self.labels is not None and self.labels[node_number]:
-                facts["label"] = self.labels[node_number]
-            for number, value in enumerate(feature_matrix[node_number] if feature_matrix else (), start=1):
+            if self.labels is not None and self.labels[node_index]:
+                facts["label"] = self.labels[node_index]
+            for number, value in enumerate(feature_matrix[node_index] if feature_matrix else (), start=1):
                 facts[f"feature_{number}"] = float(value)
-            yield layer_name, facts
+            yield node_name, facts
 
     @property
     def coupled(self) -> bool:
@@ -179,8 +179,8 @@ def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:
 def text_names(names: Iterable[object], format_name: str, what: str) -> list[str]:
     """Names as text: distinct and not empty, with a warning where some are not text by themselves."""
     listed_names = list(names)
-    texts = [layer_name if isinstance(layer_name, str) else str(layer_name) for layer_name in listed_names]
-    other = next((layer_name for layer_name in listed_names if not isinstance(layer_name, str)), None)
+    texts = [listed_name if isinstance(listed_name, str) else str(listed_name) for listed_name in listed_names]
+    other = next((listed_name for listed_name in listed_names if not isinstance(listed_name, str)), None)
     if other is not None:
         kind = type(other).__name__
         lossy(format_name, f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}")

@@ -47,14 +47,14 @@ class Matrix:
 
 def find_matrix(rows: Rows, path: Path, *, insist: bool = False) -> Matrix | None:
     """The matrix that the rows are; None if they are none (an error if the user insists)."""
-    found = _bare(rows, path, insist) or _named(rows, path, insist)
-    if found is None and insist:
+    found_matrix = _bare(rows, path, insist) or _named(rows, path, insist)
+    if found_matrix is None and insist:
         raise FileFormatError(
             "this is not a matrix: it needs a row of numbers per node, with the names of rows in the first column and "
             "of columns in the first line, or numbers alone",
             file=path,
         )
-    return found
+    return found_matrix
 
 
 def _is_number(cell: str) -> bool:
@@ -64,26 +64,28 @@ def _is_number(cell: str) -> bool:
 
 def _bare(rows: Rows, path: Path, insist: bool) -> Matrix | None:
     """Numbers without names: a square, or, where the user insists, rows of nodes and columns of groups."""
-    size, width = len(rows), len(rows[0][1]) if rows else 0
-    if not all(len(row) == width and all(map(_is_number, row)) for _, row in rows):
+    size, column_count = len(rows), len(rows[0][1]) if rows else 0
+    if not all(len(row_cells) == column_count and all(map(_is_number, row_cells)) for _, row_cells in rows):
         return None
-    if not insist and (size < _MIN_UNNAMED_ROWS or size != width or len(_diagonal(rows)) > 1):
+    if not insist and (size < _MIN_UNNAMED_ROWS or size != column_count or len(_diagonal(rows)) > 1):
         return None
     if insist and size and _looks_named(rows):
         return None
-    names = [str(number) for number in range(1, size + 1)]
-    columns = names if size == width else [f"group {number}" for number in range(1, width + 1)]
-    return _filled(path, rows, 0, names, list(columns), named=False)
+    node_names = [str(node_number) for node_number in range(1, size + 1)]
+    column_names = (
+        node_names if size == column_count else [f"group {node_number}" for node_number in range(1, column_count + 1)]
+    )
+    return _filled(path, rows, 0, node_names, list(column_names), named=False)
 
 
 def _diagonal(rows: Rows) -> set[str]:
-    return {row[place].strip() for place, (_, row) in enumerate(rows) if place < len(row)}
+    return {row_cells[place].strip() for place, (_, row_cells) in enumerate(rows) if place < len(row_cells)}
 
 
 def _looks_named(rows: Rows) -> bool:
     """Whether the first line and the first column count the same numbers, all different: names that are numbers."""
-    first = [cell.strip() for cell in rows[0][1][1:]]
-    if len(first) < 2 or first != [row[0].strip() for _, row in rows[1:]]:
+    first = [cell_content.strip() for cell_content in rows[0][1][1:]]
+    if len(first) < 2 or first != [row_cells[0].strip() for _, row_cells in rows[1:]]:
         return False  # a symmetric matrix gets this far
     return len(set(first)) == len(first) and (not rows[0][1][0].strip() or len(_diagonal(rows)) > 1)
 
@@ -92,26 +94,34 @@ def _named(rows: Rows, path: Path, insist: bool) -> Matrix | None:
     """A matrix with names in the first line and in the first column."""
     if len(rows) < 2:
         return None
-    head = [cell.strip() for cell in rows[0][1]]
-    width = len(rows[1][1])
-    if len(head) == width - 1:  # R leaves the corner out
+    head = [cell_content.strip() for cell_content in rows[0][1]]
+    column_count = len(rows[1][1])
+    if len(head) == column_count - 1:  # R leaves the corner out
         head = ["", *head]
-    names = [row[0].strip() if row else "" for _, row in rows[1:]]
-    columns = head[1:]
-    if width < 2 or any(len(row) != width for _, row in rows[1:]) or len(head) != width:
+    node_names = [row_cells[0].strip() if row_cells else "" for _, row_cells in rows[1:]]
+    column_names = head[1:]
+    if (
+        column_count < 2
+        or any(len(row_cells) != column_count for _, row_cells in rows[1:])
+        or len(head) != column_count
+    ):
         return None
-    if _mostly_alike(names, columns):
-        _check_adjacency(rows, names, columns, path)
-        return _filled(path, rows[1:], 1, names, columns, named=True)
-    if len(set(names)) < len(names) or len(set(columns)) < len(columns) or "" in (*names, *columns):
+    if _mostly_alike(node_names, column_names):
+        _check_adjacency(rows, node_names, column_names, path)
+        return _filled(path, rows[1:], 1, node_names, column_names, named=True)
+    if (
+        len(set(node_names)) < len(node_names)
+        or len(set(column_names)) < len(column_names)
+        or "" in (*node_names, *column_names)
+    ):
         return None
-    inside = [[cell.strip() for cell in row[1:]] for _, row in rows[1:]]
-    if not all(_is_number(cell) for row in inside for cell in row):
+    inside = [[cell_content.strip() for cell_content in row_cells[1:]] for _, row_cells in rows[1:]]
+    if not all(_is_number(cell_content) for row_cells in inside for cell_content in row_cells):
         return None
-    yes_or_no = {cell for row in inside for cell in row} <= {"", "0", "1"}
-    if not insist and not (yes_or_no and len(names) > 2 and len(columns) > 1):
+    yes_or_no = {cell_content for row_cells in inside for cell_content in row_cells} <= {"", "0", "1"}
+    if not insist and not (yes_or_no and len(node_names) > 2 and len(column_names) > 1):
         return None
-    return _filled(path, rows[1:], 1, names, columns, named=True)
+    return _filled(path, rows[1:], 1, node_names, column_names, named=True)
 
 
 def _mostly_alike(names: list[str], columns: list[str]) -> bool:
@@ -119,7 +129,7 @@ def _mostly_alike(names: list[str], columns: list[str]) -> bool:
 
     A list of edges has one such column, a matrix several.
     """
-    one, other = ({name.casefold() for name in each} - {""} for each in (names, columns))
+    one, other = ({node_name.casefold() for node_name in each} - {""} for each in (names, columns))
     shared = one & other
     return len(columns) > 1 and 2 * len(shared) > max(len(names), len(columns))
 
@@ -129,22 +139,22 @@ def _check_adjacency(rows: Rows, names: list[str], columns: list[str], path: Pat
     for what, mine, others in (("row", names, columns), ("column", columns, names)):
         here = Counter(mine)
         if "" in here:
-            problem = f"a {what} has no name"
+            error_text = f"a {what} has no name"
         elif len(here) < len(mine):
-            problem = f"two {what}s are called {here.most_common(1)[0][0][:40]!r}"
+            error_text = f"two {what}s are called {here.most_common(1)[0][0][:40]!r}"
         elif lost := [name for name in others if name and name not in here]:
             some = ", ".join(repr(name[:40]) for name in lost[:3])
-            problem = f"there is no {what} for {some}{', ...' if len(lost) > 3 else ''}"
+            error_text = f"there is no {what} for {some}{', ...' if len(lost) > 3 else ''}"
         else:
             continue
-        raise FileFormatError(f"a matrix of ties needs a row and a column for every node, but {problem}", file=path)
-    for line, row in rows[1:]:
-        for column, cell in zip(columns, row[1:], strict=True):
-            if not _is_number(cell) and cell.strip() not in UNKNOWN:
+        raise FileFormatError(f"a matrix of ties needs a row and a column for every node, but {error_text}", file=path)
+    for line_number, row_cells in rows[1:]:
+        for column, cell_content in zip(columns, row_cells[1:], strict=True):
+            if not _is_number(cell_content) and cell_content.strip() not in UNKNOWN:
                 raise FileFormatError(
-                    f"{cell.strip()[:40]!r} in the column {column[:40]!r} of a matrix of ties is not a number",
+                    f"{cell_content.strip()[:40]!r} in the column {column[:40]!r} of a matrix of ties is not a number",
                     file=path,
-                    line=line,
+                    line=line_number,
                 )
 
 
@@ -182,30 +192,30 @@ def matrix_layer(matrix: Matrix, layer: str | None = None) -> Parsed:
 
 def _adjacency(matrix: Matrix, layer: str | None) -> Parsed:
     place = {name: position for position, name in enumerate(matrix.columns)}
-    values = matrix.values[:, [place[name] for name in matrix.rows]]
-    loops = int(np.count_nonzero(np.diag(values)))
-    np.fill_diagonal(values, 0)
-    symmetric = bool((values == values.T).all())
-    source, target = np.nonzero(np.triu(values) if symmetric else values)
-    weight = values[source, target]
-    rows = EdgeRows(
+    matrix_values = matrix.values[:, [place[name] for name in matrix.rows]]
+    loops = int(np.count_nonzero(np.diag(matrix_values)))
+    np.fill_diagonal(matrix_values, 0)
+    symmetric = bool((matrix_values == matrix_values.T).all())
+    source, target = np.nonzero(np.triu(matrix_values) if symmetric else matrix_values)
+    edge_weight = matrix_values[source, target]
+    table_rows = EdgeRows(
         [] if layer is None else [layer],
         list(matrix.rows),
         np.zeros(source.size, dtype=np.int64),
         source.astype(np.int64),
         target.astype(np.int64),
-        weight,
+        edge_weight,
         lambda row: matrix.lines[int(source[row])],
     )
     size = f"{len(matrix.rows)} x {len(matrix.rows)}"
-    names = "with names" if matrix.named else "without names, so the nodes are numbered from 1"
+    node_names = "with names" if matrix.named else "without names, so the nodes are numbered from 1"
     way = "symmetric, so undirected" if symmetric else "not symmetric, so directed"
     diagonal = f"; {loops} ties on the diagonal dropped" if loops else ""
     what = matrix.path.name if layer is None else f"{matrix.path.name}, {layer!r}"
-    tell(f"{what}: read as a matrix of ties, {size}, {names}; {way}{diagonal}", doubt=not matrix.named)
+    tell(f"{what}: read as a matrix of ties, {size}, {node_names}; {way}{diagonal}", doubt=not matrix.named)
     return Parsed(
         [matrix.path],
-        rows,
+        table_rows,
         nodes=list(matrix.rows),
         nodes_file=matrix.path,
         layers=None if layer is None else [layer],
@@ -216,21 +226,27 @@ def _adjacency(matrix: Matrix, layer: str | None) -> Parsed:
 
 def _incidence(matrix: Matrix, layer: str) -> Parsed:
     member, group = np.nonzero(matrix.values)
-    weights = matrix.values[member, group]
-    groups = Groups(
+    edge_weights = matrix.values[member, group]
+    layer_groups = Groups(
         [matrix.rows[place] for place in member.tolist()],
         [matrix.columns[place] for place in group.tolist()],
-        [] if bool((weights == 1).all()) else weights.tolist(),
+        [] if bool((edge_weights == 1).all()) else edge_weights.tolist(),
         all_present=True,
     )
-    names = "" if matrix.named else ", without names, so both are numbered from 1"
+    node_names = "" if matrix.named else ", without names, so both are numbered from 1"
     tell(
-        f"{matrix.path.name}: read as a matrix of {len(matrix.rows)} nodes and {len(matrix.columns)} groups{names}, "
+        f"{matrix.path.name}: read as a matrix of {len(matrix.rows)} nodes and {len(matrix.columns)} "
+        f"groups{node_names}, "
         f"the layer {layer!r}; if its rows are persons and its columns questions, add --table",
         doubt=True,
     )
     nothing = np.zeros(0, dtype=np.int64)
-    rows = EdgeRows([], [], nothing, nothing, nothing, None, lambda row: None)
+    table_rows = EdgeRows([], [], nothing, nothing, nothing, None, lambda row: None)
     return Parsed(
-        [matrix.path], rows, nodes=list(matrix.rows), nodes_file=matrix.path, layers=[layer], groups={layer: groups}
+        [matrix.path],
+        table_rows,
+        nodes=list(matrix.rows),
+        nodes_file=matrix.path,
+        layers=[layer],
+        groups={layer: layer_groups},
     )

@@ -72,19 +72,19 @@ class AttributeTable:
     def names(self, column: str | None = None) -> list[str]:
         """The cells of the first (or another) column, which must be filled and distinct."""
         column = self.header[0] if column is None else column
-        column_names = self.column(column)
+        row_names = self.column(column)
         first_line: dict[str, int] = {}
-        for column_name, line_number in zip(column_names, self.lines, strict=True):
-            error_text = "" if column_name else f"the {column or 'name'} is missing"
-            if column_name in first_line:
-                error_text = f"{column_name!r} is here for the second time, after line {first_line[column_name]}"
+        for row_name, line_number in zip(row_names, self.lines, strict=True):
+            error_text = "" if row_name else f"the {column or 'name'} is missing"
+            if row_name in first_line:
+                error_text = f"{row_name!r} is here for the second time, after line {first_line[row_name]}"
             if error_text and len(self.header) > 1:
                 shown = f"the column {column!r}" if column else "the first column"
                 error_text += f"; {shown} is taken for the names, {setting('id')} chooses another"
             if error_text:
                 raise FileFormatError(error_text, file=self.path, line=line_number)
-            first_line[column_name] = line_number
-        return column_names
+            first_line[row_name] = line_number
+        return row_names
 
     def labels(self, nodes: Sequence[str], column: str | None) -> dict[str, str] | None:
         """The label of each node, empty cells left out; None without a column of labels."""
@@ -184,8 +184,8 @@ def name_column(table: AttributeTable, known: Collection[str], options: ReadOpti
     """The column that names the nodes (:func:`node_column`, else the first), which is said unless it is ``node``."""
     if options.id is not None:
         return options.id
-    name_column_found = node_column(table, known, (options.label or LABEL_COLUMN,))
-    chosen_column = table.header[0] if name_column_found is None else name_column_found
+    found_column = node_column(table, known, (options.label or LABEL_COLUMN,))
+    chosen_column = table.header[0] if found_column is None else found_column
     if chosen_column == "node" or not table.rows:
         return chosen_column
     if _are_row_numbers(chosen_column, table.column(chosen_column)):
@@ -223,7 +223,7 @@ def node_columns(
     ``train_mask`` with truth values in them are masks. Where the user names columns,
     no others are used.
     """
-    chosen_column = _chosen(table, set(taken), options)
+    column_roles = _chosen(table, set(taken), options)
     column_facts = NodeColumns()
     for column_name in table.header:
         cells_of_mask = (
@@ -231,16 +231,16 @@ def node_columns(
             if _MASK.search(column_name)
             else ["no mask"]
         )
-        if column_name not in taken and chosen_column.get(column_name) is None and set(cells_of_mask) <= TRUTH.keys():
+        if column_name not in taken and column_roles.get(column_name) is None and set(cells_of_mask) <= TRUTH.keys():
             mask = _MASK.sub("", column_name)
             column_facts.masks[mask] = [
                 node for node, cell_content in zip(nodes, cells_of_mask, strict=True) if TRUTH[cell_content]
             ]
             tell(f"{table.path.name}: {column_name!r} is the mask {mask!r}, of {len(column_facts.masks[mask]):,} nodes")
             column_facts.mask_columns.add(column_name)
-            chosen_column.pop(column_name, None)
+            column_roles.pop(column_name, None)
     feature_matrix: list[NDArray[np.float64]] = []
-    for column_name, column_role in chosen_column.items():
+    for column_name, column_role in column_roles.items():
         if column_role != "layer" and is_feature_name(column_name):
             feature_matrix.append(_plain_numbers(table, column_name))
             continue
@@ -254,8 +254,8 @@ def node_columns(
         if useless is not None and column_role is None:
             tell(f"{table.path.name}: {column_name!r} is not used, {useless}")
             continue
-        number_value = pd.api.types.is_numeric_dtype(series.dtype)
-        if column_role == "feature" or (column_role is None and number_value):
+        is_number = pd.api.types.is_numeric_dtype(series.dtype)
+        if column_role == "feature" or (column_role is None and is_number):
             feature_matrix.append(_as_features(table, column_name, series))
         else:
             column_facts.groups[column_name] = _as_groups(table, column_name, series, nodes)
@@ -323,15 +323,15 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
         gaps = f"; {int(is_missing.sum())} unknown, filled with the median" if is_missing.any() else ""
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
         return filled[:, None]
-    found_value = series.cat.remove_unused_categories().cat.categories
-    if len(found_value) > MAX_FEATURE_CATEGORIES:
+    category_values = series.cat.remove_unused_categories().cat.categories
+    if len(category_values) > MAX_FEATURE_CATEGORIES:
         raise FileFormatError(
-            f"the feature {name!r} has {len(found_value)} different values, too many for a feature each; "
+            f"the feature {name!r} has {len(category_values)} different values, too many for a feature each; "
             f"{setting('layers_from', [name])} makes a layer of them",
             file=table.path,
         )
-    tell(f"{table.path.name}: {name!r} is {len(found_value)} features, one per value")
-    return np.stack([(series == cell_value).to_numpy(dtype=np.float64) for cell_value in found_value], axis=1)
+    tell(f"{table.path.name}: {name!r} is {len(category_values)} features, one per value")
+    return np.stack([(series == cell_value).to_numpy(dtype=np.float64) for cell_value in category_values], axis=1)
 
 
 def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Sequence[str]) -> Groups:
@@ -339,12 +339,12 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     assert isinstance(layer, MembershipLayer)
     way, unit = settled(series)
     by = f", dates by {unit}" if way == "dates" else ""
-    column_names = [str(group) for group in layer.group_names]
-    tell_of_twins(column_names, f"values of {name!r}", "groups")
+    group_names = [str(group) for group in layer.group_names]
+    tell_of_twins(group_names, f"values of {name!r}", "groups")
     absent = int((~layer.present).sum())
     gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(
-        f"{table.path.name}: {name!r} is a layer of {len(column_names)} groups{by}{gaps} "
+        f"{table.path.name}: {name!r} is a layer of {len(group_names)} groups{by}{gaps} "
         f"({setting('features', [name])} makes it features)"
     )
-    return Groups([nodes[row] for row in layer.node.tolist()], [column_names[group] for group in layer.group.tolist()])
+    return Groups([nodes[row] for row in layer.node.tolist()], [group_names[group] for group in layer.group.tolist()])

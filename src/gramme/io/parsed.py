@@ -101,13 +101,13 @@ class RowCollector:
         facts: Mapping[str, str] | None = None,
     ) -> None:
         """One edge; an unreadable weight is an error that names the line."""
-        for layer_name, cell_content in (facts or {}).items():
-            column_cells = self._facts.setdefault(layer_name, [])
-            column_cells += [""] * (len(self._lines) - len(column_cells)) + [cell_content]
-        layer_names, starts, edge_ends = self._codes
-        layer_names.append(self._layers.setdefault(layer, len(self._layers)))
-        starts.append(self._nodes.setdefault(source, len(self._nodes)))
-        edge_ends.append(self._nodes.setdefault(target, len(self._nodes)))
+        for fact_name, cell_content in (facts or {}).items():
+            fact_cells = self._facts.setdefault(fact_name, [])
+            fact_cells += [""] * (len(self._lines) - len(fact_cells)) + [cell_content]
+        layer_codes, source_codes, target_codes = self._codes
+        layer_codes.append(self._layers.setdefault(layer, len(self._layers)))
+        source_codes.append(self._nodes.setdefault(source, len(self._nodes)))
+        target_codes.append(self._nodes.setdefault(target, len(self._nodes)))
         self._lines.append(-1 if line is None else line)
         if weight is None:
             self._weights.append(float("nan"))
@@ -133,17 +133,17 @@ class RowCollector:
             edges = "1 edge" if self.pillars == 1 else f"{self.pillars:,} edges"
             tell(f"{self.path.name}: {edges} between the copies of a node dropped: they are implied")
         node_names = in_order(self._nodes)
-        node_index = np.zeros(len(node_names), dtype=np.int64)
+        final_positions = np.zeros(len(node_names), dtype=np.int64)
         for position, node_name in enumerate(node_names):
-            node_index[self._nodes[node_name]] = position
+            final_positions[self._nodes[node_name]] = position
         layer, source, target = (np.array(layer_codes, dtype=np.int64) for layer_codes in self._codes)
         lines = self._lines
         return EdgeRows(
             list(self._layers),
             node_names,
             layer,
-            node_index[source],
-            node_index[target],
+            final_positions[source],
+            final_positions[target],
             np.array(self._weights, dtype=np.float64) if self._weighted else None,
             lambda row: lines[row] if lines[row] > 0 else None,
             facts={name: column + [""] * (len(lines) - len(column)) for name, column in self._facts.items()},
@@ -271,23 +271,23 @@ def couples(name: str) -> bool:
 
 def own_layers(names: Iterable[str]) -> list[str]:
     """The layers that collected names speak of, each once, in order."""
-    return list(dict.fromkeys(end_layer for node_name in names for end_layer in ends_of(node_name)))
+    return list(dict.fromkeys(layer_name for collected_name in names for layer_name in ends_of(collected_name)))
 
 
 def renamed_ends(name: str, label_of: Mapping[str, str]) -> str:
     """A collected name with other names for its layers."""
-    edge_ends = [label_of[end_layer] for end_layer in ends_of(name)]
-    return between(edge_ends[0], edge_ends[-1])
+    layer_names = [label_of[end_layer] for end_layer in ends_of(name)]
+    return between(layer_names[0], layer_names[-1])
 
 
 def named_nodes(parsed: Parsed) -> dict[str, NDArray[np.int64]]:
     """The nodes that some row names together with each layer, as positions among the rows' nodes."""
     edge_rows = parsed.rows
-    found_by_name: dict[str, list[NDArray[Any]]] = {}
+    nodes_by_layer: dict[str, list[NDArray[Any]]] = {}
     for code, layer_name in enumerate(edge_rows.layers):
         row_selection = edge_rows.layer == code
         first_layer, *rest = ends_of(layer_name)
         second_layer = rest[0] if rest else first_layer
-        found_by_name.setdefault(first_layer, []).append(edge_rows.source[row_selection])
-        found_by_name.setdefault(second_layer, []).append(edge_rows.target[row_selection])
-    return {name: np.unique(np.concatenate(parts)) for name, parts in found_by_name.items()}
+        nodes_by_layer.setdefault(first_layer, []).append(edge_rows.source[row_selection])
+        nodes_by_layer.setdefault(second_layer, []).append(edge_rows.target[row_selection])
+    return {name: np.unique(np.concatenate(parts)) for name, parts in nodes_by_layer.items()}

@@ -57,8 +57,8 @@ def read_table(
     elif ending in ENDINGS:
         return _delimited(path, encoding, marks, text, label)
     else:
-        known_names = ", ".join(ENDINGS)
-        raise DataError(f"{path}: the name of a table must end in one of {known_names}")
+        known_endings = ", ".join(ENDINGS)
+        raise DataError(f"{path}: the name of a table must end in one of {known_endings}")
     table.columns = _column_names([str(column_name) for column_name in table.columns], path)
     if label in table.columns:
         tell_of_labels(table[label].astype(object).value_counts().to_dict(), marks)
@@ -123,10 +123,10 @@ def _delimited(
     except pd.errors.EmptyDataError:
         table = pd.DataFrame({column_index: [] for column_index in range(len(column_names))})
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError, OverflowError) as error:
-        found_value = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found_value:
-            error_text = f"there are {found_value[3]} cells, but the header names {len(column_names)} columns"
-            raise FileFormatError(error_text, file=path, line=above + int(found_value[2])) from None
+        width_match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if width_match:
+            error_text = f"there are {width_match[3]} cells, but the header names {len(column_names)} columns"
+            raise FileFormatError(error_text, file=path, line=above + int(width_match[2])) from None
         if isinstance(error, pd.errors.ParserWarning):
             error_text = f"the rows have more cells than the {len(column_names)} columns of the header"
             raise FileFormatError(error_text, file=path) from None
@@ -147,8 +147,8 @@ def _delimited(
 def _has_row_names(body: str, separator: str, columns: int) -> bool:
     """Whether the first rows have one cell more than the header: names of rows, as R writes them."""
     first = _first_rows(body, separator)
-    distinct_values = len({row[0] for row in first}) == len(first) > 1
-    return columns > 1 and distinct_values and {len(row) for row in first} == {columns + 1}
+    are_distinct = len({row[0] for row in first}) == len(first) > 1
+    return columns > 1 and are_distinct and {len(row) for row in first} == {columns + 1}
 
 
 def _first_rows(body: str, separator: str, most: int = 5) -> list[list[str]]:
@@ -199,15 +199,15 @@ def _header(content: str, path: Path) -> tuple[str, list[str]]:
 
 def _column_names(names: Iterable[str], path: Path) -> list[str]:
     """Names without spaces around them, all different; a column without one is called by its place."""
-    found_value = [
+    column_names = [
         column_name.strip() or ("row" if column_index == 0 else f"column {column_index + 1}")
         for column_index, column_name in enumerate(names)
     ]
-    check_width(len(found_value), path)
-    if len(set(found_value)) < len(found_value):
-        double = next(column_name for column_name, times in Counter(found_value).items() if times > 1)
+    check_width(len(column_names), path)
+    if len(set(column_names)) < len(column_names):
+        double = next(column_name for column_name, times in Counter(column_names).items() if times > 1)
         raise FileFormatError(f"two columns have the name {double!r}; names must differ", file=path)
-    return found_value
+    return column_names
 
 
 def _from_values(column: pd.Series, name: str, marks: Collection[str], as_text: bool, *, guess: bool) -> pd.Series:
@@ -222,8 +222,8 @@ def _from_values(column: pd.Series, name: str, marks: Collection[str], as_text: 
             inferred = pd.to_numeric(column)
         column = inferred
     kind = column.dtype
-    number_value = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if number_value and not as_text:
+    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if is_number and not as_text:
         return column
     if pd.api.types.is_datetime64_any_dtype(kind) and not as_text:
         moments: pd.Series | None = in_nanoseconds(column.dt, name)

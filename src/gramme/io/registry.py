@@ -219,9 +219,9 @@ def find_format(path: Path, name: str | None = None, *, to_write: bool = False) 
     if not fitting:
         if path.suffix.lower() in PACKED and not to_write:
             raise DataError(f"{path} is compressed; unpack it first")
-        known_names = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
+        known_formats = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
         raise DataError(
             f"the format cannot be told from the name {path.name!r}; say which it is with "
-            f"{setting('format', option='to' if to_write else 'from')}. Known: {known_names}"
+            f"{setting('format', option='to' if to_write else 'from')}. Known: {known_formats}"
         )
     return max(fitting, key=lambda found: found[0])[1]

@@ -76,20 +76,18 @@ def inspect_relations(
     if chosen.labels is not None and isinstance(chosen.labels, (str, os.PathLike)):
         met.append(Path(chosen.labels))
     sizes = {
-        column_name: layer.num_groups
-        for column_name, layer in graph.layers.items()
-        if isinstance(layer, MembershipLayer)
+        layer_name: layer.num_groups for layer_name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)
     }
-    layer_groups = ", ".join(f"{column_name} ({size:,})" for column_name, size in sizes.items())
-    kinds_told = [f"the nodes are of the kind {target!r}; groups: {layer_groups}"] if sizes else []
+    group_text = ", ".join(f"{layer_name} ({size:,})" for layer_name, size in sizes.items())
+    kinds_told = [f"the nodes are of the kind {target!r}; groups: {group_text}"] if sizes else []
     report = ReadReport(
         format=FORMAT,
         files=tuple(map(str, met)),
         rows=sum(map(len, node_pairs.values())),
         id_base=None,
         direction="directed, as asked for" if chosen.directed else "undirected",
-        self_loops_dropped={column_name: each.self_loops_dropped for column_name, each in graph.layers.items()},
-        duplicates_merged={column_name: each.duplicates_merged for column_name, each in graph.layers.items()},
+        self_loops_dropped={layer_name: each.self_loops_dropped for layer_name, each in graph.layers.items()},
+        duplicates_merged={layer_name: each.duplicates_merged for layer_name, each in graph.layers.items()},
         notes=tuple(dict.fromkeys((*notes.all, *kinds_told))),
         doubts=tuple(notes.doubts),
     )
@@ -110,7 +108,7 @@ def _graph(
         if kind == target
     ]
     node_names: list[str] = in_order(
-        column_name for column_cells in table_columns for column_name in dict.fromkeys(column_cells)
+        node_name for column_cells in table_columns for node_name in dict.fromkeys(column_cells)
     )
     node_labels, feature_matrix = options.labels, None
     # without a node of the target its labels say nothing, and the fault is elsewhere
@@ -156,11 +154,11 @@ def _one(path: Path, kinds: tuple[str, ...], options: ReadOptions) -> pd.DataFra
         raise FileFormatError("a relation needs two columns, such as " + ",".join((kinds[0], kinds[-1])), file=path)
     header_words = [column_name.strip().lower() for column_name in facts_table.header]
     first, last = kinds[0].lower(), kinds[-1].lower()
-    edge_ends = edge_header(facts_table.header)
+    edge_columns = edge_header(facts_table.header)
     if first in header_words and last in header_words and first != last:
         places = [header_words.index(first), header_words.index(last)]
-    elif edge_ends is not None:
-        places = [edge_ends.source, edge_ends.target]
+    elif edge_columns is not None:
+        places = [edge_columns.source, edge_columns.target]
     else:
         places = [0, 1]
         tell(
@@ -193,7 +191,7 @@ def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFra
         column_name = row_cells[at["relation"]] if "relation" in at else ""
         key: tuple[str, ...] = (kinds[0], column_name, kinds[1]) if column_name else kinds
         table_rows.setdefault(key, []).append(number)
-    found_by_name: dict[tuple[str, ...], pd.DataFrame] = {}
+    pairs_by_relation: dict[tuple[str, ...], pd.DataFrame] = {}
     for relation, chosen in table_rows.items():
         part = AttributeTable(
             path,
@@ -201,8 +199,8 @@ def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFra
             [facts_table.rows[number] for number in chosen],
             [facts_table.lines[number] for number in chosen],
         )
-        found_by_name[relation] = _frame(part, part.rows, [at["source"], at["target"]], header_words)
-    return found_by_name
+        pairs_by_relation[relation] = _frame(part, part.rows, [at["source"], at["target"]], header_words)
+    return pairs_by_relation
 
 
 def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], words: list[str]) -> pd.DataFrame:

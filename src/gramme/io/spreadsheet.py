@@ -35,14 +35,14 @@ _FIRST_BEYOND_IDS = 2**64  # no program numbers anything so; a measure that larg
 
 def read_sheets(path: Path) -> dict[str, list[list[str]]]:
     """The rows of every sheet that is not empty, all of equal length, without blank rows and columns at the edges."""
-    found_by_name: dict[str, list[list[str]]] = {}
+    rows_by_sheet: dict[str, list[list[str]]] = {}
     for title, sheet_rows in sheet_values(path):
         texts = _trimmed([[cell_text(cell_value) for cell_value in row_cells] for row_cells in sheet_rows])
         if texts:
-            found_by_name[title] = texts
-    if not found_by_name:
+            rows_by_sheet[title] = texts
+    if not rows_by_sheet:
         raise FileFormatError("all sheets are empty", file=path)
-    return found_by_name
+    return rows_by_sheet
 
 
 def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -56,7 +56,7 @@ def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for sheet in book.worksheets:
             sheet_rows: list[tuple[Any, ...]] = []
             sheet.reset_dimensions()  # a file may state any; what is there counts
-            for node_number, row_cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+            for row_number, row_cells in enumerate(sheet.iter_rows(values_only=True), start=1):
                 cells += len(row_cells) + 1
                 if cells > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
                     raise FileFormatError(
@@ -67,7 +67,7 @@ def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
                 rounded = next((one for one in numbers if _FIRST_ROUNDED <= abs(one) < _FIRST_BEYOND_IDS), None)
                 if rounded is not None:
                     raise FileFormatError(
-                        f"sheet {sheet.title!r}, row {node_number}: the number {rounded:.0f} is too long for Excel, "
+                        f"sheet {sheet.title!r}, row {row_number}: the number {rounded:.0f} is too long for Excel, "
                         "which "
                         "keeps 15 digits, so that different ids may have become the same; write ids as text, or in a "
                         "CSV file",
@@ -202,7 +202,7 @@ def column_texts(table: Any, column: str, path: Path, *, empty: bool = False) ->
         column_values = table.column(column).to_pylist()
     except Exception as error:
         raise FileFormatError(f"the column {column!r} cannot be read: {error}", file=path) from None
-    found_values = []
+    cell_texts = []
     for row_index, cell_value in enumerate(column_values):
         if isinstance(cell_value, str):
             text = cell_value
@@ -225,5 +225,5 @@ def column_texts(table: Any, column: str, path: Path, *, empty: bool = False) ->
             raise FileFormatError(error_text, file=path)
         if not text and not empty:
             raise FileFormatError(f"the column {column!r} is empty in row {row_index}", file=path)
-        found_values.append(text)
-    return found_values
+        cell_texts.append(text)
+    return cell_texts

@@ -45,13 +45,13 @@ def companion(path: Path, table: str) -> Path:
 def read_companions(path: Path, options: ReadOptions, separator: str | None = None) -> dict[str, AttributeTable]:
     """The tables that stand beside the edges; a table of nodes that the user names replaces the one there."""
     beside = {
-        layer_name: companion(path, layer_name)
-        for layer_name in COMPANIONS
-        if layer_name != "nodes" or options.nodes is None
+        table_name: companion(path, table_name)
+        for table_name in COMPANIONS
+        if table_name != "nodes" or options.nodes is None
     }
     return {
-        layer_name: read_attributes(file_path, options.encoding, separator)
-        for layer_name, file_path in beside.items()
+        table_name: read_attributes(file_path, options.encoding, separator)
+        for table_name, file_path in beside.items()
         if file_path.is_file()
     }
 
@@ -90,17 +90,17 @@ def _edges(text: TextGraph, names: Any) -> Table:
 
 def _couplings(text: TextGraph) -> Table | None:
     """Needed where a coupling has no edges or another direction than its layers let expect."""
-    found_value = list(text.couplings())
+    named_couplings = list(text.couplings())
     both_directed = any(
         text.layers[first_layer].directed and text.layers[second_layer].directed
-        for first_layer, second_layer, _ in found_value
+        for first_layer, second_layer, _ in named_couplings
     )
-    if not both_directed and all(coupling.num_edges and not coupling.directed for *_, coupling in found_value):
+    if not both_directed and all(coupling.num_edges and not coupling.directed for *_, coupling in named_couplings):
         return None
     return {
-        "source_layer": [first_layer for first_layer, _, _ in found_value],
-        "target_layer": [second_layer for _, second_layer, _ in found_value],
-        "directed": ["yes" if coupling.directed else "no" for *_, coupling in found_value],
+        "source_layer": [first_layer for first_layer, _, _ in named_couplings],
+        "target_layer": [second_layer for _, second_layer, _ in named_couplings],
+        "directed": ["yes" if coupling.directed else "no" for *_, coupling in named_couplings],
     }
 
 
@@ -114,8 +114,8 @@ def node_facts(text: TextGraph) -> Table:
 
 def _nodes(text: TextGraph) -> Table:
     masks = {
-        f"{layer_name}_mask": ["true" if held_nodes else "false" for held_nodes in mask]
-        for layer_name, mask in text.graph.masks.items()
+        f"{mask_name}_mask": ["true" if is_held else "false" for is_held in mask]
+        for mask_name, mask in text.graph.masks.items()
     }
     return {"node": text.nodes} | node_facts(text) | masks
 
@@ -125,8 +125,8 @@ def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
     node_names: list[str] = []
     group_names: list[str] = []
     edge_weights: list[float] = []
-    layer_members = {name: layer for name, layer in text.layers.items() if isinstance(layer, MembershipLayer)}
-    for layer_name, layer in layer_members.items():
+    membership_layers = {name: layer for name, layer in text.layers.items() if isinstance(layer, MembershipLayer)}
+    for layer_name, layer in membership_layers.items():
         none = np.full(layer.num_memberships, np.nan)
         edge_weights += (none if layer.weight is None else layer.weight).tolist()
         of_layer = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
@@ -136,7 +136,7 @@ def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
     table: Table = {"layer": layer_names, "node": node_names, "group": group_names}
     if not np.isnan(edge_weights).all():
         table["weight"] = edge_weights
-    return table if layer_members else None
+    return table if membership_layers else None
 
 
 def _holds(layer: EdgeLayer | MembershipLayer) -> str:
@@ -149,31 +149,31 @@ def _holds(layer: EdgeLayer | MembershipLayer) -> str:
 
 
 def _layers(text: TextGraph) -> Table | None:
-    layer_names = list(text.layers.values())
+    graph_layers = list(text.layers.values())
     plain = all(
-        isinstance(layer_name, EdgeLayer)
-        and layer_name.num_edges
-        and not layer_name.directed
-        and layer_name.holds_all_nodes
-        for layer_name in layer_names
+        isinstance(graph_layer, EdgeLayer)
+        and graph_layer.num_edges
+        and not graph_layer.directed
+        and graph_layer.holds_all_nodes
+        for graph_layer in graph_layers
     )
     if plain and not text.coupled:
         return None
     return {
         "layer": list(text.layers),
-        "kind": ["groups" if isinstance(layer_name, MembershipLayer) else "edges" for layer_name in layer_names],
-        "directed": ["yes" if layer_name.directed else "no" for layer_name in layer_names],
-        "nodes": [_holds(layer_name) for layer_name in layer_names],
+        "kind": ["groups" if isinstance(graph_layer, MembershipLayer) else "edges" for graph_layer in graph_layers],
+        "directed": ["yes" if graph_layer.directed else "no" for graph_layer in graph_layers],
+        "nodes": [_holds(graph_layer) for graph_layer in graph_layers],
     }
 
 
 def _presence(text: TextGraph, names: Any) -> Table | None:
-    held_nodes = {
+    nodes_by_layer = {
         layer_name: names[each.present].tolist() for layer_name, each in text.layers.items() if _holds(each) == "listed"
     }
-    layer_names = [layer_name for layer_name, node_names in held_nodes.items() for _ in node_names]
+    layer_names = [layer_name for layer_name, node_names in nodes_by_layer.items() for _ in node_names]
     return (
-        {"layer": layer_names, "node": [node for node_names in held_nodes.values() for node in node_names]}
+        {"layer": layer_names, "node": [node for node_names in nodes_by_layer.values() for node in node_names]}
         if layer_names
         else None
     )
@@ -181,13 +181,13 @@ def _presence(text: TextGraph, names: Any) -> Table | None:
 
 def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: ReadOptions) -> None:
     """Add what the tables beside the edges say."""
-    for layer_name, table in tables.items():
+    for table_name, table in tables.items():
         parsed.files.append(table.path)
-        if layer_name == "nodes":
+        if table_name == "nodes":
             _take_nodes(parsed, table, options)
-        elif layer_name == "layers":
+        elif table_name == "layers":
             _take_layers(parsed, table)
-        elif layer_name == "couplings":
+        elif table_name == "couplings":
             _take_couplings(parsed, table)
     layer_groups = dict(parsed.groups)
     if "groups" in tables:
@@ -198,10 +198,10 @@ def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: Read
             error_text = f"the layer {layer!r} has both edges and groups; it can be only one of them"
             raise FileFormatError(error_text, file=tables["groups"].path)
     if "presence" in tables:
-        held_nodes = {layer: list(node_names) for layer, node_names in parsed.present.items()}
+        nodes_by_layer = {layer: list(node_names) for layer, node_names in parsed.present.items()}
         for layer, node in _rows(tables["presence"], ("layer", "node")):
-            held_nodes.setdefault(layer, []).append(node)
-        parsed.present = held_nodes
+            nodes_by_layer.setdefault(layer, []).append(node)
+        parsed.present = nodes_by_layer
 
 
 def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
@@ -209,16 +209,16 @@ def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
     edge_weights = table.column("weight") if table.has("weight") else [""] * len(table.rows)
     table_rows = _rows(table, ("layer", "node", "group"))
     for (layer_name, node, group), edge_weight, line_number in zip(table_rows, edge_weights, table.lines, strict=True):
-        layer_members = groups.setdefault(layer_name, Groups())
-        if bool(edge_weight) != bool(layer_members.weights) and layer_members.nodes:
+        layer_groups = groups.setdefault(layer_name, Groups())
+        if bool(edge_weight) != bool(layer_groups.weights) and layer_groups.nodes:
             raise table.error(
                 f"some memberships of the layer {layer_name!r} have a weight and some have none", line_number
             )
-        layer_members.nodes.append(node)
-        layer_members.groups.append(group)
+        layer_groups.nodes.append(node)
+        layer_groups.groups.append(group)
         if edge_weight:
             try:
-                layer_members.weights.append(parse_weight(edge_weight))
+                layer_groups.weights.append(parse_weight(edge_weight))
             except ValueError as error:
                 raise table.error(str(error), line_number) from None
 
@@ -232,35 +232,35 @@ def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> 
 
 def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
     parsed.layers = table.names("layer")
-    is_directed: dict[str, bool] = {}
+    directed_by_layer: dict[str, bool] = {}
     layer_groups: dict[str, Groups] = {}
-    held_nodes: dict[str, list[str]] = {}
+    nodes_by_layer: dict[str, list[str]] = {}
     for layer_name, line_number, row_cells in zip(parsed.layers, table.lines, table.rows, strict=True):
         cell_content = dict(zip(table.header, row_cells, strict=True))
         if "directed" in cell_content:
-            is_directed[layer_name] = _yes(cell_content["directed"], table.path, line_number)
-        kind, node_names = cell_content.get("kind", "edges"), cell_content.get("nodes", "all")
-        for cell_value, known_names in ((kind, ("edges", "groups")), (node_names, ("all", "members", "listed"))):
-            if cell_value not in known_names:
+            directed_by_layer[layer_name] = _yes(cell_content["directed"], table.path, line_number)
+        kind, nodes_rule = cell_content.get("kind", "edges"), cell_content.get("nodes", "all")
+        for cell_value, allowed_words in ((kind, ("edges", "groups")), (nodes_rule, ("all", "members", "listed"))):
+            if cell_value not in allowed_words:
                 raise table.error(
-                    f"{cell_value!r} is not allowed here; {did_you_mean(cell_value, known_names)}", line_number
+                    f"{cell_value!r} is not allowed here; {did_you_mean(cell_value, allowed_words)}", line_number
                 )
         if kind == "groups":
-            layer_groups[layer_name] = Groups(all_present=node_names == "all")
-        if node_names == "listed":
-            held_nodes[layer_name] = []
-        elif node_names == "all":
+            layer_groups[layer_name] = Groups(all_present=nodes_rule == "all")
+        if nodes_rule == "listed":
+            nodes_by_layer[layer_name] = []
+        elif nodes_rule == "all":
             parsed.hold_all |= {layer_name}
-    parsed.groups, parsed.present = layer_groups, held_nodes
-    parsed.directed = is_directed or None
+    parsed.groups, parsed.present = layer_groups, nodes_by_layer
+    parsed.directed = directed_by_layer or None
 
 
 def _take_couplings(parsed: Parsed, table: AttributeTable) -> None:
-    is_directed = dict(parsed.directed) if isinstance(parsed.directed, Mapping) else {}
+    directed_by_layer = dict(parsed.directed) if isinstance(parsed.directed, Mapping) else {}
     table_rows = _rows(table, ("source_layer", "target_layer", "directed"))
     for (first_layer, second_layer, one_way), line_number in zip(table_rows, table.lines, strict=True):
-        is_directed[between(first_layer, second_layer)] = _yes(one_way, table.path, line_number)
-    parsed.directed = is_directed
+        directed_by_layer[between(first_layer, second_layer)] = _yes(one_way, table.path, line_number)
+    parsed.directed = directed_by_layer
 
 
 def _yes(text: str, path: Path, line: int) -> bool:

@@ -28,10 +28,10 @@ def fields(line: str) -> list[str]:
 
 def quoted_fields(line: str) -> list[str]:
     """The fields of a line, some of them perhaps quoted."""
-    found_values = []
+    field_texts = []
     for quoted, plain in _QUOTED_FIELD.findall(line.strip(" \t")):
-        found_values.append(plain or _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), quoted))
-    return found_values
+        field_texts.append(plain or _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), quoted))
+    return field_texts
 
 
 def quote(text: str) -> str:
@@ -82,7 +82,7 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
         if len(row_cells) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
             if padded and any(cell_content != cell_content.strip(" \t") for cell_content in row_cells):
                 if kept is None:
-                    kept = {found_by_name.replace('""', '"') for found_by_name in _QUOTED_CELL.findall(text)}
+                    kept = {quoted_cell.replace('""', '"') for quoted_cell in _QUOTED_CELL.findall(text)}
                 row_cells = [
                     cell_content if cell_content in kept else cell_content.strip(" \t") for cell_content in row_cells
                 ]
@@ -93,10 +93,10 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
 
 def _has_padding(text: str, separator: str) -> bool:
     """Whether blanks stand beside a separator or at the end of a line."""
-    found_value = [" " + separator, separator + " ", " \n", " \r", "\n "]
+    padded_pairs = [" " + separator, separator + " ", " \n", " \r", "\n "]
     if separator != "\t":
-        found_value += ["\t" + separator, separator + "\t", "\t\n", "\t\r"]
-    return text[-1:] in (" ", "\t") or text[:1] == " " or any(pair in text for pair in found_value)
+        padded_pairs += ["\t" + separator, separator + "\t", "\t\n", "\t\r"]
+    return text[-1:] in (" ", "\t") or text[:1] == " " or any(pair in text for pair in padded_pairs)
 
 
 def check_width(columns: int, path: Path, line: int | None = None) -> None:

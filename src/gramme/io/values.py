@@ -72,9 +72,9 @@ def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
     alike_pairs, shortened = [], ""
     for node_name in names:
         shortened = shortened or (node_name if _SHORTENED.match(node_name) else "")
-        alike = first_of.setdefault(plain_form(node_name), node_name)
-        if alike != node_name:
-            alike_pairs.append((alike, node_name))
+        first_alike = first_of.setdefault(plain_form(node_name), node_name)
+        if first_alike != node_name:
+            alike_pairs.append((first_alike, node_name))
     if shortened:
         tell(
             f"the {what} {shortened!r} and the like may be numbers that a spreadsheet has shortened, so that different "
@@ -93,9 +93,9 @@ def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
 
 def require_proper(kind: str, names: Iterable[Any]) -> None:
     """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
-    for node_name in dict.fromkeys(one for one in names if isinstance(one, str)):
-        if proper_text(node_name) != node_name:
-            raise DataError(f"the {kind} {node_name!r} is not valid Unicode text; rename it")
+    for proper_name in dict.fromkeys(one for one in names if isinstance(one, str)):
+        if proper_text(proper_name) != proper_name:
+            raise DataError(f"the {kind} {proper_name!r} is not valid Unicode text; rename it")
 
 
 def proper_text(text: str) -> str:
@@ -197,7 +197,7 @@ _DECIMAL_LIMIT = 1 << 10_000
 
 def encode(values: Sequence[Any]) -> bytes:
     """The values as JSON."""
-    return json.dumps([_encoded(number_value) for number_value in values], separators=(",", ":")).encode("ascii")
+    return json.dumps([_encoded(plain_value) for plain_value in values], separators=(",", ":")).encode("ascii")
 
 
 def decode(data: bytes) -> list[Any]:
@@ -206,7 +206,7 @@ def decode(data: bytes) -> list[Any]:
         values = json.loads(data)
         if not isinstance(values, list):
             raise ValueError("the values are not a list")
-        return [_decoded(number_value) for number_value in values]
+        return [_decoded(plain_value) for plain_value in values]
     except RecursionError:
         raise ValueError("values are nested too deeply") from None
 

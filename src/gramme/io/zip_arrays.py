@@ -121,13 +121,13 @@ class ArrayReader:
         shape, order, dtype = self._header(head, name)
         if dtype.kind not in kinds or dtype.hasobject or len(shape) != ndim or min(shape, default=0) < 0:
             raise ValueError(f"{name} is an array of another kind: {dtype}, {len(shape)}-dimensional")
-        declared_count = 1
+        num_values = 1
         for length in shape:
-            declared_count *= length
+            num_values *= length
         offset = start + head.tell()
-        if declared_count * dtype.itemsize != end - offset:
+        if num_values * dtype.itemsize != end - offset:
             raise ValueError(f"{name} has another length than it states")
-        if declared_count == 0:
+        if num_values == 0:
             return np.zeros(shape, dtype=dtype)
         if mapped:
             return np.memmap(self._path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
@@ -175,11 +175,11 @@ class ArrayReader:
 def _limits(members: list[zipfile.ZipInfo], directory: int) -> dict[str, int]:
     """Where each member ends at the latest: shared bytes would let a small file hold any number of large arrays."""
     order = sorted(members, key=lambda info: info.header_offset)
-    edge_ends = [*(info.header_offset for info in order[1:]), directory][: len(order)]
-    for info, end in zip(order, edge_ends, strict=True):
+    member_ends = [*(info.header_offset for info in order[1:]), directory][: len(order)]
+    for info, end in zip(order, member_ends, strict=True):
         if info.header_offset + _LOCAL_HEADER + info.compress_size > end:
             raise ValueError(f"the member {info.filename} overlaps another one")
-    return {info.filename: end for info, end in zip(order, edge_ends, strict=True)}
+    return {info.filename: end for info, end in zip(order, member_ends, strict=True)}
 
 
 # Names of any plain kind among the arrays of an archive: a range, whole numbers, text with its bounds, or JSON.
@@ -193,8 +193,8 @@ def put_names(members: dict[str, Any], name: str, names: pd.Index) -> Any:
 
     A range far longer than the members so far is spelled out, since :func:`take_names` refuses it.
     """
-    held_nodes = sum(member.nbytes for member in members.values())
-    if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held_nodes:
+    held_bytes = sum(member.nbytes for member in members.values())
+    if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held_bytes:
         return {"kind": "range", "start": int(names.start), "stop": int(names.stop), "step": int(names.step)}
     if isinstance(names.dtype, np.dtype) and names.dtype.kind in "iu":
         members[name] = names.to_numpy()
@@ -224,22 +224,22 @@ def take_names(archive: ArrayReader, name: str, facts: Any) -> pd.Index:
         return numbers
     if name_kind == "text":
         file_bytes = archive.array(f"{name}.text", "u").tobytes()
-        edge_ends = archive.array(f"{name}.ends", "i").tolist()
-        starts = [0, *edge_ends[:-1]]
-        if any(a > b for a, b in zip(starts, edge_ends, strict=False)) or (
-            edge_ends and edge_ends[-1] != len(file_bytes)
+        text_ends = archive.array(f"{name}.ends", "i").tolist()
+        starts = [0, *text_ends[:-1]]
+        if any(a > b for a, b in zip(starts, text_ends, strict=False)) or (
+            text_ends and text_ends[-1] != len(file_bytes)
         ):
             raise ValueError("the bounds of the names do not fit")
         listed_names = [
-            file_bytes[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, edge_ends, strict=False)
+            file_bytes[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, text_ends, strict=False)
         ]
     elif name_kind == "json":
         listed_names = decode(archive.array(f"{name}.json", "u").tobytes())
     else:
         raise ValueError(f"names of the unknown kind {name_kind!r}")
-    node_names = np.empty(len(listed_names), dtype=object)
-    node_names[:] = listed_names
-    return pd.Index(node_names, dtype=object, tupleize_cols=False)
+    name_array = np.empty(len(listed_names), dtype=object)
+    name_array[:] = listed_names
+    return pd.Index(name_array, dtype=object, tupleize_cols=False)
 
 
 def check_count(archive: ArrayReader, count: int, what: str) -> None:

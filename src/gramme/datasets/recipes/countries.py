@@ -109,15 +109,15 @@ def _table(path: Path, rows: list[tuple[int, list[str]]], columns: dict[str, int
         values = {
             name: "" if cell_content.casefold() in BLANK else cell_content for name, cell_content in values.items()
         }
-        known_names = np.array([_score(values[pillar]) for pillar in PILLARS])
-        if not values["country"] or np.isnan(known_names).all():
+        known_scores = np.array([_score(values[pillar]) for pillar in PILLARS])
+        if not values["country"] or np.isnan(known_scores).all():
             continue  # a blank line, a heading or a note below the table
-        wrong = next((pillar for pillar, score in zip(PILLARS, known_names, strict=True) if np.isinf(score)), None)
+        wrong = next((pillar for pillar, score in zip(PILLARS, known_scores, strict=True) if np.isinf(score)), None)
         if wrong is not None:
             raise FileFormatError(f"{values[wrong]!r} is not a score in {wrong!r}", file=path, line=line_number)
         countries.append(values["country"])
         stages.append(values["stage of development"] or None)
-        scores.append(known_names)
+        scores.append(known_scores)
     table = np.array(scores, dtype=np.float64).reshape(-1, len(PILLARS))
     return CountryTable(path, countries, stages, dict(zip(PILLARS, table.T, strict=True)))
 
@@ -142,11 +142,11 @@ def build_reinnovation(
     graph_layers: dict[str, Layer] = {}
     for pillar in PILLARS:
         scores = table.scores[pillar]
-        known_names = np.flatnonzero(np.isfinite(scores))
-        if known_names.size < 2:
+        known_countries = np.flatnonzero(np.isfinite(scores))
+        if known_countries.size < 2:
             raise DataError(f"{table.file}: fewer than two countries have a score in {pillar!r}")
-        edges = nearest_edges(scores[known_names, None], min(neighbours, known_names.size - 1))
-        graph_layers[pillar] = EdgeLayer(scores.size, *known_names[edges], nodes=known_names)
+        edges = nearest_edges(scores[known_countries, None], min(neighbours, known_countries.size - 1))
+        graph_layers[pillar] = EdgeLayer(scores.size, *known_countries[edges], nodes=known_countries)
     return MultilayerGraph(graph_layers, nodes=table.countries, labels=table.stages, name="reinnovation")
 
 
@@ -163,8 +163,8 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
         if len(tables) == 1:
             return tables[0]
         if tables:
-            found_value = ", ".join(table.name for table in tables)
-            raise DataError(f"{folder} holds {found_value}: say which with path=...")
+            table_names = ", ".join(table.name for table in tables)
+            raise DataError(f"{folder} holds {table_names}: say which with path=...")
     places = " or ".join(str(folder) for folder in folders)
     raise DataError(f'{_NEEDED} Then: load("reinnovation", path="table.xlsx"), or put the file alone into {places}')
 

@@ -51,8 +51,8 @@ def split_heco(paths: Paths, *, per_class: int = 20) -> Split:
     """20, 40 or 60 training nodes per class, 1000 for validation, 1000 for the test."""
     if per_class not in (20, 40, 60):
         raise DataError(f"per_class must be 20, 40 or 60, not {per_class!r}")
-    node_names = {"train": f"train_{per_class}", "validation": f"val_{per_class}", "test": f"test_{per_class}"}
-    return read_positions(paths["graph.npz"], **node_names)
+    array_names = {"train": f"train_{per_class}", "validation": f"val_{per_class}", "test": f"test_{per_class}"}
+    return read_positions(paths["graph.npz"], **array_names)
 
 
 # ACM 3025: papers joined by a common author and by a common subject; a benchmark of scale.
@@ -85,7 +85,7 @@ def build_multiple_features(paths: Paths, *, neighbours: int = 10) -> Multilayer
     path = paths["views.npz"]
     arrays = read_arrays(path)
     try:
-        views = {layer_name: arrays[stored] for stored, layer_name in MULTIPLE_FEATURES_VIEWS.items()}
+        views = {view_name: arrays[stored] for stored, view_name in MULTIPLE_FEATURES_VIEWS.items()}
         node_labels = arrays["labels"]
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error

@@ -66,20 +66,20 @@ def build_wordnet(paths: Paths, *, path: str | os.PathLike[str] | None = None) -
     node_lookup = pd.Index([synset.name for synset in synsets])
     if not node_lookup.is_unique:
         raise DataError(f"the synset {node_lookup[node_lookup.duplicated()][0]} occurs twice")
-    edge_ends: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in RELATIONS.values()}
+    ends_by_relation: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in RELATIONS.values()}
     for synset in synsets:
         for symbol, other in synset.pointers:
-            source, target = edge_ends[RELATIONS[symbol]]
+            source, target = ends_by_relation[RELATIONS[symbol]]
             source.append(synset.name)
             target.append(other)
     graph_layers: dict[str, Layer] = {}
-    for layer_name, (source, target) in edge_ends.items():
+    for relation_name, (source, target) in ends_by_relation.items():
         start_nodes, end_nodes = node_lookup.get_indexer(pd.Index(source)), node_lookup.get_indexer(pd.Index(target))
         if (end_nodes < 0).any():
             missing_name = target[int(np.flatnonzero(end_nodes < 0)[0])]
-            raise DataError(f"a {layer_name} points to {missing_name}, which no data file has")
+            raise DataError(f"a {relation_name} points to {missing_name}, which no data file has")
         ways = np.ones(start_nodes.size, dtype=np.int8)
-        graph_layers[layer_name] = EdgeLayer(len(node_lookup), start_nodes, end_nodes, ways=ways)
+        graph_layers[relation_name] = EdgeLayer(len(node_lookup), start_nodes, end_nodes, ways=ways)
     node = np.repeat(np.arange(len(node_lookup)), [len(synset.words) for synset in synsets])
     group, line_words = pd.factorize(pd.Index([word for synset in synsets for word in synset.words]))
     graph_layers["word"] = MembershipLayer(len(node_lookup), node, group, line_words)
@@ -101,10 +101,10 @@ def _folder(path: str | os.PathLike[str] | None) -> Path:
 
 
 def _synsets(folder: Path) -> Iterator[Synset]:
-    for layer_name in DATA_FILES:
-        file_path = folder / layer_name
+    for data_file in DATA_FILES:
+        file_path = folder / data_file
         if not file_path.is_file():
-            raise DataError(f"{folder} has no {layer_name}. {_NEEDED}")
+            raise DataError(f"{folder} has no {data_file}. {_NEEDED}")
         with file_path.open(encoding="latin-1") as lines:
             for line_number, line_text in enumerate(lines, start=1):
                 if line_text.strip() and not line_text.startswith("  "):  # the licence is indented

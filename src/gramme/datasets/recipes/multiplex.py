@@ -60,9 +60,9 @@ def build_vickers_chan(paths: Paths, *, directed: bool = False) -> MultilayerGra
     layer, source, target, _ = table_rows.T
     graph_layers: dict[str, Layer] = {
         layer_name: EdgeLayer(
-            PUPILS, source[layer == node_number] - 1, target[layer == node_number] - 1, directed=directed
+            PUPILS, source[layer == layer_number] - 1, target[layer == layer_number] - 1, directed=directed
         )
-        for node_number, layer_name in enumerate(VICKERS_CHAN_LAYERS, start=1)
+        for layer_number, layer_name in enumerate(VICKERS_CHAN_LAYERS, start=1)
     }
     pupils = np.arange(1, PUPILS + 1)
     node_labels = ["boy" if pupil <= BOYS else "girl" for pupil in pupils]

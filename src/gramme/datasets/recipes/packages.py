@@ -27,26 +27,29 @@ Paragraph = dict[str, str]
 def build_debian(paths: Paths, *, path: str | os.PathLike[str] | None = None) -> MultilayerGraph:
     """A layer per kind of dependency, the way it was stated known, and one of maintainers and of tags."""
     packages = _packages(_index_file(path))
-    node_names = pd.Index(sorted(packages))
+    package_names = pd.Index(sorted(packages))
     graph_layers: dict[str, Layer] = {}
     for field in DEPENDENCIES:
         node_pairs = [
-            (node_name, other)
-            for node_name in node_names
-            for other in dict.fromkeys(_named(packages[node_name].get(field, "")))
-            if other != node_name and other in packages
+            (package_name, other)
+            for package_name in package_names
+            for other in dict.fromkeys(_named(packages[package_name].get(field, "")))
+            if other != package_name and other in packages
         ]
         source, target = ([pair[end] for pair in node_pairs] for end in (0, 1))
-        start_nodes, end_nodes = node_names.get_indexer(pd.Index(source)), node_names.get_indexer(pd.Index(target))
+        start_nodes, end_nodes = (
+            package_names.get_indexer(pd.Index(source)),
+            package_names.get_indexer(pd.Index(target)),
+        )
         ways = np.ones(start_nodes.size, dtype=np.int8)
-        graph_layers[field.lower()] = EdgeLayer(len(node_names), start_nodes, end_nodes, ways=ways)
+        graph_layers[field.lower()] = EdgeLayer(len(package_names), start_nodes, end_nodes, ways=ways)
     for field in GROUPS:
-        column_values = [_values(field, packages[node_name]) for node_name in node_names]
-        node = np.repeat(np.arange(len(node_names)), [len(some) for some in column_values])
+        column_values = [_values(field, packages[package_name]) for package_name in package_names]
+        node = np.repeat(np.arange(len(package_names)), [len(some) for some in column_values])
         group, group_names = pd.factorize(pd.Index([value for some in column_values for value in some]))
-        graph_layers[field.lower()] = MembershipLayer(len(node_names), node, group, group_names)
-    node_labels = [packages[node_name].get(SECTION, "").rpartition("/")[2] or None for node_name in node_names]
-    return MultilayerGraph(graph_layers, nodes=node_names, labels=node_labels, name="debian")
+        graph_layers[field.lower()] = MembershipLayer(len(package_names), node, group, group_names)
+    node_labels = [packages[package_name].get(SECTION, "").rpartition("/")[2] or None for package_name in package_names]
+    return MultilayerGraph(graph_layers, nodes=package_names, labels=node_labels, name="debian")
 
 
 def _index_file(path: str | os.PathLike[str] | None) -> Path:
@@ -60,14 +63,14 @@ def _index_file(path: str | os.PathLike[str] | None) -> Path:
 
 def _packages(file: Path) -> dict[str, Paragraph]:
     """The paragraphs by package; the last one of a package counts, as later versions follow."""
-    found_by_name: dict[str, Paragraph] = {}
+    paragraph_by_package: dict[str, Paragraph] = {}
     for number, paragraph in _paragraphs(file):
         if "Package" not in paragraph:
             raise FileFormatError("a paragraph of a Packages index must have a line Package:", file=file, line=number)
-        found_by_name[paragraph["Package"]] = paragraph
-    if not found_by_name:
+        paragraph_by_package[paragraph["Package"]] = paragraph
+    if not paragraph_by_package:
         raise FileFormatError("no package is in this index", file=file)
-    return found_by_name
+    return paragraph_by_package
 
 
 def _paragraphs(file: Path) -> Iterator[tuple[int, Paragraph]]:

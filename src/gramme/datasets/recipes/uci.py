@@ -137,11 +137,11 @@ def build_wine(paths: Paths, *, bins: int = 5) -> MultilayerGraph:
 
     source = load_wine()
     graph_layers: dict[str, Layer] = {}
-    for node_name, column_values in zip(source.feature_names, source.data.T, strict=True):
+    for feature_name, column_values in zip(source.feature_names, source.data.T, strict=True):
         cuts = np.unique(np.quantile(column_values, np.linspace(0, 1, bins + 1)).round(8))
         group_codes = np.clip(np.searchsorted(cuts, column_values, side="right") - 1, 0, len(cuts) - 2)
-        layer_groups = [f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts)]
-        graph_layers[RENAMED.get(node_name, node_name)] = MembershipLayer.from_codes(group_codes, layer_groups)
+        group_names = [f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts)]
+        graph_layers[RENAMED.get(feature_name, feature_name)] = MembershipLayer.from_codes(group_codes, group_names)
     node_labels = [str(source.target_names[number]) for number in source.target]
     return MultilayerGraph(graph_layers, labels=node_labels, name="wine")
 

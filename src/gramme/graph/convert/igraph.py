@@ -59,33 +59,35 @@ def from_igraph(
         if not hasattr(graph, "vs") or not hasattr(graph, "get_edgelist"):
             raise DataError(f"an igraph.Graph is needed, not {type(graph).__name__}")
     frames: list[pd.DataFrame] = []
-    is_directed: dict[str, bool] = {}
+    directed_by_layer: dict[str, bool] = {}
     node_names: dict[Any, None] = {}
-    held_nodes: dict[str, list[Any]] = {}
+    nodes_by_layer: dict[str, list[Any]] = {}
     node_labels: dict[Any, Any] = {}
     for layer_key, graph in by_layer.items():
         nodes = list(graph.vs[node]) if node in graph.vs.attributes() else list(range(graph.vcount()))
         node_names.update(dict.fromkeys(nodes))
-        stated_values = np.full(graph.ecount(), str(layer_key) if layer_key is not None else ONLY_LAYER, dtype=object)
+        layer_of_edge = np.full(graph.ecount(), str(layer_key) if layer_key is not None else ONLY_LAYER, dtype=object)
         if layer_key is None and layer in graph.es.attributes():
-            stated_values = np.array([str(one) for one in graph.es[layer]], dtype=object)
-        is_directed |= dict.fromkeys(set(stated_values.tolist()) or {str(layer_key or ONLY_LAYER)}, graph.is_directed())
+            layer_of_edge = np.array([str(one) for one in graph.es[layer]], dtype=object)
+        directed_by_layer |= dict.fromkeys(
+            set(layer_of_edge.tolist()) or {str(layer_key or ONLY_LAYER)}, graph.is_directed()
+        )
         if layer_key is not None:
-            held_nodes[str(layer_key)] = nodes
+            nodes_by_layer[str(layer_key)] = nodes
         edge_ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         node_lookup = loose_index(nodes)
         frame = pd.DataFrame(
             {
-                "source_layer": stated_values,
+                "source_layer": layer_of_edge,
                 "source": node_lookup[edge_ends[:, 0]],
                 "target": node_lookup[edge_ends[:, 1]],
             }
         )
-        frame["target_layer"] = stated_values
-        known_names = graph.es.attributes()
-        frame["weight"] = np.array(graph.es[weight], dtype=np.float64) if weight in known_names else np.nan
+        frame["target_layer"] = layer_of_edge
+        edge_attributes = graph.es.attributes()
+        frame["weight"] = np.array(graph.es[weight], dtype=np.float64) if weight in edge_attributes else np.nan
         for name_of_column in edge_features or ():
-            frame[name_of_column] = graph.es[name_of_column] if name_of_column in known_names else None
+            frame[name_of_column] = graph.es[name_of_column] if name_of_column in edge_attributes else None
         frames.append(frame)
         if label is not None and label not in graph.vs.attributes():
             raise DataError(f"no vertex has the attribute {label!r}; {did_you_mean(label, graph.vs.attributes())}")
@@ -94,10 +96,10 @@ def from_igraph(
                 raise DataError(f"the node {one!r} has the labels {node_labels[one]!r} and {value!r}")
     return from_edges(
         pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True),
-        directed=is_directed,
+        directed=directed_by_layer,
         nodes=list(node_names),
-        layers=list(is_directed),
-        node_sets={key: nodes for key, nodes in held_nodes.items() if len(nodes) < len(node_names)},
+        layers=list(directed_by_layer),
+        node_sets={key: nodes for key, nodes in nodes_by_layer.items() if len(nodes) < len(node_names)},
         labels=[node_labels.get(one) for one in node_names] if label is not None else None,
         edge_features=edge_features,
         name=name,

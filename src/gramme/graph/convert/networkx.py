@@ -92,37 +92,37 @@ def from_networkx(
         if target is None:
             raise DataError("with kind=..., say which kind is to be labelled with target=...")
         of_node: dict[Any, str] = {}
-        layer_members: dict[str, list[Any]] = {}
+        nodes_by_kind: dict[str, list[Any]] = {}
         of_target: dict[Any, Any] = {}
-        for node, edge_values in graphs.nodes(data=True):
-            if is_missing(edge_values.get(kind)):
+        for node, node_values in graphs.nodes(data=True):
+            if is_missing(node_values.get(kind)):
                 raise DataError(f"the node {node!r} has no attribute {kind!r} to tell its kind")
-            of_node[node] = str(edge_values[kind])
-            layer_members.setdefault(of_node[node], []).append(node)
-            if label is not None and of_node[node] == target and not is_missing(edge_values.get(label)):
-                of_target[node] = edge_values[label]
-        node_order = list(layer_members)
+            of_node[node] = str(node_values[kind])
+            nodes_by_kind.setdefault(of_node[node], []).append(node)
+            if label is not None and of_node[node] == target and not is_missing(node_values.get(label)):
+                of_target[node] = node_values[label]
+        node_order = list(nodes_by_kind)
         relations: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
-        for source, end_nodes, edge_values in graphs.edges(data=True):
+        for source, end_nodes, node_values in graphs.edges(data=True):
             edge_ends = (source, end_nodes)
             if node_order.index(of_node[source]) > node_order.index(of_node[end_nodes]):
                 edge_ends = (end_nodes, source)
             pair = (of_node[edge_ends[0]], of_node[edge_ends[1]])
-            relations.setdefault(pair, []).append((*edge_ends, edge_values.get(weight) if weight else None))
+            relations.setdefault(pair, []).append((*edge_ends, node_values.get(weight) if weight else None))
         weighted: dict[tuple[str, str], list[Any]] = {}
         for pair, table_rows in relations.items():
             some = any(weight is not None for *_, weight in table_rows)
             weighted[pair] = [
                 (a, b, 1.0 if weight is None else weight) if some else (a, b) for a, b, weight in table_rows
             ]
-        stated_values: dict[str, Iterable[Any]] = layer_members | ({} if nodes is None else {target: nodes})
+        stated_nodes: dict[str, Iterable[Any]] = nodes_by_kind | ({} if nodes is None else {target: nodes})
         joined = {each for pair in relations for each in pair}
         return from_relations(
             weighted,
             target=target,
             paths=paths,
             directed=bool(graphs.is_directed()) if directed is None else directed,
-            nodes={each: node_names for each, node_names in stated_values.items() if each in joined},
+            nodes={each: node_names for each, node_names in stated_nodes.items() if each in joined},
             labels=None if label is None else of_target,
             features=features,
             name=name,
@@ -158,14 +158,14 @@ def from_networkx(
         key: _layer(
             frame,
             key,
-            found_value,
+            layer_edges,
             weight,
             described[key],
             inside[origin[key]],
             named[origin[key]].is_directed(),
             one_way[key],
         )
-        for key, found_value in edge_list.items()
+        for key, layer_edges in edge_list.items()
     }
     return MultilayerGraph(
         graph_layers,
@@ -207,24 +207,24 @@ def to_networkx(graph: MultilayerGraph, *, merged: bool = False) -> dict[str, Ne
     if graph.couplings:
         warnings.warn("networkx graphs cannot hold couplings", LossyFormatWarning, stacklevel=3)
     node_labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
-    node_names = [
+    named_nodes = [
         (node_name, {} if node_label is None else {"label": node_label})
         for node_name, node_label in zip(graph.nodes, node_labels, strict=True)
     ]
     if merged:
         one_way = any(layer.directed for layer in graph.layers.values())
         both: nx.MultiGraph[Any] = networkx.MultiDiGraph() if one_way else networkx.MultiGraph()
-        both.add_nodes_from(node_names)
+        both.add_nodes_from(named_nodes)
         for layer_key, layer in graph.layers.items():
-            _add_edges(both, layer.to_edges(), node_names, {"layer": layer_key}, mirrored=one_way)
+            _add_edges(both, layer.to_edges(), named_nodes, {"layer": layer_key}, mirrored=one_way)
         return both
     networkx_graph: dict[str, NetworkxGraph] = {}
     for layer_key, layer in graph.layers.items():
         networkx_graph[layer_key] = networkx.DiGraph() if layer.directed else networkx.Graph()
         networkx_graph[layer_key].add_nodes_from(
-            node_names[node_index] for node_index in np.flatnonzero(layer.present).tolist()
+            named_nodes[node_index] for node_index in np.flatnonzero(layer.present).tolist()
         )
-        _add_edges(networkx_graph[layer_key], layer.to_edges(), node_names)
+        _add_edges(networkx_graph[layer_key], layer.to_edges(), named_nodes)
     return networkx_graph
 
 
@@ -235,8 +235,8 @@ def _named(graphs: Any, nx: Any) -> dict[str, Any]:
         listed_names = [(str(key), graph) for key, graph in graphs.items()]
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str):
         listed_names = [
-            (str(getattr(graph, "name", "")) or f"layer {node_index}", graph)
-            for node_index, graph in enumerate(graphs, start=1)
+            (str(getattr(graph, "name", "")) or f"layer {layer_number}", graph)
+            for layer_number, graph in enumerate(graphs, start=1)
         ]
     else:
         raise DataError(f"graphs must be networkx graphs by name or in a list, not {graphs!r}")
@@ -270,12 +270,12 @@ def _edge_features(edges: dict[str, list[Edge]], wanted: Sequence[str] | None) -
     """The features of each layer's edges and their names, encoded alike in all layers."""
     if wanted is None:
         return {layer_key: {} for layer_key in edges}
-    table_rows = [attributes for found_value in edges.values() for _, _, attributes in found_value]
+    table_rows = [attributes for layer_edges in edges.values() for _, _, attributes in layer_edges]
     missing_name = next(
         (
-            layer_name
-            for layer_name in wanted
-            if table_rows and not any(layer_name in row_cells for row_cells in table_rows)
+            feature_name
+            for feature_name in wanted
+            if table_rows and not any(feature_name in row_cells for row_cells in table_rows)
         ),
         None,
     )
@@ -284,13 +284,13 @@ def _edge_features(edges: dict[str, list[Edge]], wanted: Sequence[str] | None) -
             f"no edge has the attribute {missing_name!r}; "
             f"{did_you_mean(missing_name, {n for r in table_rows for n in r})}"
         )
-    matrix, node_names = encoded_columns(
-        {layer_name: [row_cells.get(layer_name) for row_cells in table_rows] for layer_name in wanted}, wanted
+    matrix, feature_names = encoded_columns(
+        {feature_name: [row_cells.get(feature_name) for row_cells in table_rows] for feature_name in wanted}, wanted
     )
-    edge_ends = np.cumsum([len(found_value) for found_value in edges.values()])[:-1]
-    line_fields = np.split(matrix, edge_ends)
+    layer_bounds = np.cumsum([len(layer_edges) for layer_edges in edges.values()])[:-1]
+    line_fields = np.split(matrix, layer_bounds)
     return {
-        layer_key: {"features": part, "feature_names": node_names}
+        layer_key: {"features": part, "feature_names": feature_names}
         for layer_key, part in zip(edges, line_fields, strict=True)
     }
 
@@ -307,11 +307,11 @@ def _layer(
 ) -> EdgeLayer:
     start_nodes = frame.positions([source for source, _, _ in edges])
     end_nodes = frame.positions([target for _, target, _ in edges])
-    stated_values = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
+    stated_weights = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
     edge_weights = None
-    if any(value is not None for value in stated_values):
+    if any(value is not None for value in stated_weights):
         edge_weights = positive_numbers(
-            [1.0 if value is None else value for value in stated_values],
+            [1.0 if value is None else value for value in stated_weights],
             lambda row: f"layer {key!r}: the edge from {edges[row][0]!r} to {edges[row][1]!r}",
         )
     if natural and directed is False:

@@ -39,11 +39,11 @@ def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
     # PyG guesses from edge_index where nothing states the number, and warns; so do we without a word
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stated = store.num_nodes
-    if stated is not None:
-        return int(stated)
-    ends = [edges["edge_index"] for edges in relations.values() if "edge_index" in edges]
-    return max((int(pair.max()) + 1 for pair in ends if pair.numel()), default=0)
+        stated_values = store.num_nodes
+    if stated_values is not None:
+        return int(stated_values)
+    edge_ends = [edges["edge_index"] for edges in relations.values() if "edge_index" in edges]
+    return max((int(pair.max()) + 1 for pair in edge_ends if pair.numel()), default=0)
 
 
 def _numbers(store: Any, key: str) -> Any:

@@ -43,12 +43,10 @@ def layer_from_both_ways(
     elif directed is None:
         return one_way
     else:
-        stated_values, reversal = _reversals(one_way, nodes)
-        kept = (start_nodes < end_nodes) | ~stated_values
+        is_reversed, reversal = _reversals(one_way, nodes)
+        kept = (start_nodes < end_nodes) | ~is_reversed
         if edge_features is not None:
-            edge_features = np.where(
-                stated_values[:, None], (edge_features + edge_features[reversal]) / 2, edge_features
-            )
+            edge_features = np.where(is_reversed[:, None], (edge_features + edge_features[reversal]) / 2, edge_features)
     loops = np.asarray(source)[np.asarray(source) == np.asarray(target)]
     edge_weights = None
     if one_way.weight is not None:
@@ -84,19 +82,19 @@ def _reversals(layer: EdgeLayer, nodes: pd.Index) -> tuple[NDArray[np.bool_], ND
     """For each edge whether its reversal is there, and which edge that is; an error if that has another weight."""
     start_nodes, end_nodes = layer.source.astype(np.int64), layer.target.astype(np.int64)
     # Edges are sorted by (source, target), so a reversal is found by bisection
-    keys, wanted_fields = start_nodes * layer.num_nodes + end_nodes, end_nodes * layer.num_nodes + start_nodes
-    node_index = np.minimum(np.searchsorted(keys, wanted_fields), keys.size - 1)
-    stated_values: NDArray[np.bool_] = keys[node_index] == wanted_fields
+    keys, reversed_keys = start_nodes * layer.num_nodes + end_nodes, end_nodes * layer.num_nodes + start_nodes
+    key_index = np.minimum(np.searchsorted(keys, reversed_keys), keys.size - 1)
+    is_reversed: NDArray[np.bool_] = keys[key_index] == reversed_keys
     if layer.weight is not None:
-        differ = np.flatnonzero(stated_values & (layer.weight != layer.weight[node_index]))
+        differ = np.flatnonzero(is_reversed & (layer.weight != layer.weight[key_index]))
         if differ.size:
             first = int(differ[0])
             i, j = plain(nodes[int(start_nodes[first])]), plain(nodes[int(end_nodes[first])])
             raise DataError(
                 f"the edge between {i!r} and {j!r} has the weight {layer.weight[first]} one way "
-                f"and {layer.weight[node_index[first]]} the other, so it is not undirected"
+                f"and {layer.weight[key_index[first]]} the other, so it is not undirected"
             )
-    return stated_values, node_index
+    return is_reversed, key_index
 
 
 def from_scipy(
@@ -138,10 +136,10 @@ def from_scipy(
     (EdgeLayer(3 nodes, 2 edges), EdgeLayer(3 nodes, 1 edges, directed, weighted))
     """
     given = _named(matrices)
-    node_names, node_index = _common_names(given, nodes)
+    node_names, rows_of_frame = _common_names(given, nodes)
     named = {key: _adjacency(matrix, key) for key, matrix in given.items()}
     named = {
-        key: _placed(matrix, node_index[key], len(node_names)) if key in node_index else matrix
+        key: _placed(matrix, rows_of_frame[key], len(node_names)) if key in rows_of_frame else matrix
         for key, matrix in named.items()
     }
     if not named and node_names is None:
@@ -154,7 +152,7 @@ def from_scipy(
     one_way = layer_directions(directed, named, otherwise=None)
     graph_layers: dict[str, Layer] = {}
     for layer_key, layer_matrix in named.items():
-        entries, held_nodes = layer_matrix.tocoo(), node_index.get(layer_key)
+        entries, held_nodes = layer_matrix.tocoo(), rows_of_frame.get(layer_key)
         bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data > 0)))
         if bad.size:
             i, j = (plain(node_lookup[int(edge_ends[bad[0]])]) for edge_ends in (entries.row, entries.col))
@@ -187,7 +185,7 @@ def _named(matrices: Any) -> dict[str, Any]:
         return {ONLY_LAYER: matrices}
     if isinstance(matrices, str) or not isinstance(matrices, Iterable):
         raise DataError(f"matrices must be a mapping or a sequence of matrices, not {matrices!r}")
-    return {f"layer {node_index}": layer_matrix for node_index, layer_matrix in enumerate(matrices, start=1)}
+    return {f"layer {layer_number}": layer_matrix for layer_number, layer_matrix in enumerate(matrices, start=1)}
 
 
 def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDArray[np.int64]]]:
@@ -209,14 +207,14 @@ def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDA
             index = index.append(frame.index.difference(index, sort=False))
     else:
         index = name_index(nodes)
-    node_index = {}
+    rows_of_frame = {}
     for layer_key, frame in frames.items():
-        found_value = index.get_indexer(frame.index)
-        if (found_value < 0).any():
-            stray = plain(frame.index[int(np.flatnonzero(found_value < 0)[0])])
+        frame_rows = index.get_indexer(frame.index)
+        if (frame_rows < 0).any():
+            stray = plain(frame.index[int(np.flatnonzero(frame_rows < 0)[0])])
             raise DataError(f"layer {layer_key!r}: {stray!r} is not among the nodes")
-        node_index[layer_key] = found_value.astype(np.int64)
-    return index, node_index
+        rows_of_frame[layer_key] = frame_rows.astype(np.int64)
+    return index, rows_of_frame
 
 
 def _check_frame(key: str, frame: pd.DataFrame) -> None:

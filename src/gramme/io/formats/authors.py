@@ -76,10 +76,10 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         lossy(NAME, "layers without edges")
     file_lines: list[str] = []
     touched = np.zeros(len(numbers), dtype=bool)
-    for node_number, (_, layer) in enumerate(text_graph.edges()):
+    for index_text, (_, layer) in enumerate(text_graph.edges()):
         touched[layer.source] = touched[layer.target] = True
         pairs = zip(layer.source.tolist(), layer.target.tolist(), strict=True)
-        file_lines.extend(f"{node_number} {source} {target}\n" for source, target in pairs)
+        file_lines.extend(f"{index_text} {source} {target}\n" for source, target in pairs)
     feature_rows = text_graph.features()
     if not file_lines and feature_rows is None and not any(text_graph.labels or ()):
         raise DataError(f"a graph without edges, labels and features cannot be held by the format {NAME!r}")

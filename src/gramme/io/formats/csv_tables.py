@@ -35,7 +35,7 @@ def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed |
     if not set(_NEO4J_COLUMNS) <= set(header_cells) or len(set(header_cells)) < len(header_cells):
         return None
     number, start, end, _ = (header_cells.index(name) for name in _NEO4J_COLUMNS)
-    node_names: dict[str, dict[str, str]] = {}
+    facts_by_node: dict[str, dict[str, str]] = {}
     edge_list: list[tuple[str, str, dict[str, str]]] = []
     for line_number, row_cells in rows[1:]:
         if len(row_cells) != len(header_cells):
@@ -49,16 +49,16 @@ def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed |
         if row_cells[start] and row_cells[end]:
             edge_list.append((row_cells[start], row_cells[end], facts))
         elif row_cells[number] and not row_cells[start] and not row_cells[end]:
-            if row_cells[number] in node_names:
+            if row_cells[number] in facts_by_node:
                 raise FileFormatError(f"a second node {row_cells[number]!r}", file=path, line=line_number)
-            node_names[row_cells[number]] = facts
+            facts_by_node[row_cells[number]] = facts
         else:
             raise FileFormatError("a row has an _id, or both _start and _end", file=path, line=line_number)
     for source, target, _ in edge_list:
         for name in (source, target):
-            node_names.setdefault(name, {})
-    tell(f"{path.name}: read as Neo4j's export of {len(node_names)} nodes and {len(edge_list)} relations")
-    return parse_attribute_graph(path, node_names, edge_list, options, directed=None, named_by_label=True)
+            facts_by_node.setdefault(name, {})
+    tell(f"{path.name}: read as Neo4j's export of {len(facts_by_node)} nodes and {len(edge_list)} relations")
+    return parse_attribute_graph(path, facts_by_node, edge_list, options, directed=None, named_by_label=True)
 
 
 _COLUMNS = ("layer", "source", "target", "weight")
@@ -110,7 +110,7 @@ def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, st
     plain = options.header is not False and not options.named_columns
     order = _plain_order(head, usual) if plain else None
     if order is not None and rest:
-        column_count = sum(file_path >= 0 for file_path in order)
+        column_count = sum(column_index >= 0 for column_index in order)
         table_rows = fast_rows(rest, columns=(column_count,), separators=usual.encode(), order=order, first_line=2)
         if table_rows is not None:
             return Parsed([path], table_rows), usual
@@ -126,9 +126,9 @@ def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOpti
     if not rows:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     export = None if options.header is False else parse_neo4j_export(rows, path, options)
-    found_value = export or edges_of_table(rows, path, options, comma=separator != ",")
-    if found_value is not None:
-        return found_value
+    parsed_edges = export or edges_of_table(rows, path, options, comma=separator != ",")
+    if parsed_edges is not None:
+        return parsed_edges
     if path.suffix.lower() == ".csv" or not looks_like_edges(rows):
         raise no_edges(rows[0][1], path, rows[0][0])
     tell(

@@ -54,17 +54,17 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         file_bytes = _UNDIRECTED.sub(rb"\1directed\2", file_bytes)
     graph = _parsed(lambda: networkx.read_graphml(AtOnce(file_bytes), force_multigraph=True), "GraphML", path)
     attributes = {str(node): attribute_values for node, attribute_values in graph.nodes(data=True)}
-    node_names = {} if _LAYERS in graph.graph else _names(attributes, options, path)
+    name_of_node = {} if _LAYERS in graph.graph else _names(attributes, options, path)
     edge_list = (
         (str(source), str(target), attribute_values) for source, target, attribute_values in graph.edges(data=True)
     )
     is_directed = bool(graph.is_directed()) and not stated_both_ways
-    parsed = parse_attribute_graph(path, attributes, edge_list, options, directed=is_directed, names=node_names)
+    parsed = parse_attribute_graph(path, attributes, edge_list, options, directed=is_directed, names=name_of_node)
     _take_layers(parsed, graph, path)
     if parsed.labels is not None:  # of the kinds that the file states
         label_name = options.label or LABEL_COLUMN
         parsed.labels = {
-            node_names.get(node, node): attribute_values.get(label_name)
+            name_of_node.get(node, node): attribute_values.get(label_name)
             for node, attribute_values in attributes.items()
         }
     return parsed
@@ -111,16 +111,12 @@ def check_xml(data: bytes, path: Path) -> None:
 
 def _names(attributes: dict[str, Any], options: ReadOptions, path: Path) -> dict[str, str]:
     """The nodes' attribute ``name`` where it tells them apart, as igraph writes it beside ids n0, n1, ..."""
-    found_by_name = {node: str(attribute_values.get("name", "")) for node, attribute_values in attributes.items()}
-    if (
-        options.label == "name"
-        or not all(found_by_name.values())
-        or len(set(found_by_name.values())) < len(found_by_name)
-    ):
+    name_of_node = {node: str(attribute_values.get("name", "")) for node, attribute_values in attributes.items()}
+    if options.label == "name" or not all(name_of_node.values()) or len(set(name_of_node.values())) < len(name_of_node):
         return {}
-    if any(node != node_name for node, node_name in found_by_name.items()):
+    if any(node != node_name for node, node_name in name_of_node.items()):
         tell(f"{path.name}: nodes are called by their attribute 'name'")
-    return found_by_name
+    return name_of_node
 
 
 def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
@@ -205,11 +201,11 @@ def read_gml(path: Path, options: ReadOptions) -> Parsed:
         raise FileFormatError("brackets are nested too deeply", file=path)
     graph = _parsed(lambda: networkx.parse_gml(file_text.split("\n"), label=None), "GML", path)
     edge_list = ((str(a), str(b), facts) for a, b, facts in graph.edges(data=True))
-    node_names = {str(node): facts for node, facts in graph.nodes(data=True)}
-    if len(node_names) < graph.number_of_nodes():
+    facts_by_node = {str(node): facts for node, facts in graph.nodes(data=True)}
+    if len(facts_by_node) < graph.number_of_nodes():
         raise FileFormatError("two nodes have the same id when written as text", file=path)
     return parse_attribute_graph(
-        path, node_names, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
+        path, facts_by_node, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
     )
 
 
@@ -228,9 +224,9 @@ def read_gexf(path: Path, options: ReadOptions) -> Parsed:
     edge_list = (
         (str(a), str(b), facts | kinds.get(str(facts.get("id")), {})) for a, b, facts in graph.edges(data=True)
     )
-    node_names = {str(node): facts for node, facts in graph.nodes(data=True)}
+    facts_by_node = {str(node): facts for node, facts in graph.nodes(data=True)}
     return parse_attribute_graph(
-        path, node_names, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
+        path, facts_by_node, edge_list, options, directed=bool(graph.is_directed()), named_by_label=True
     )
 
 
@@ -240,8 +236,8 @@ def write_gexf(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     Not among the formats to write, since it holds no features, couplings or layers without edges.
     """
     text_graph = as_text(graph, GEXF_NAME, features=False)
-    for node_name in [*text_graph.nodes, *text_graph.layers, *(text_graph.labels or [])]:
-        xml_text(node_name, GEXF_NAME)
+    for any_name in [*text_graph.nodes, *text_graph.layers, *(text_graph.labels or [])]:
+        xml_text(any_name, GEXF_NAME)
     is_directed = any(layer.directed for _, layer in text_graph.edges())
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -252,22 +248,22 @@ def write_gexf(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         "<nodes>",
     ]
     for node_number, node in enumerate(text_graph.nodes):
-        known_names = text_graph.labels is not None and text_graph.labels[node_number]
+        is_labelled = text_graph.labels is not None and text_graph.labels[node_number]
         attribute_values = (
             f"<attvalues>{_value(text_graph.labels[node_number])}</attvalues>"
-            if text_graph.labels is not None and known_names
+            if text_graph.labels is not None and is_labelled
             else ""
         )
         lines.append(f'<node id="{node_number}" label={quoteattr(node)}>{attribute_values}</node>')
     lines.append("</nodes><edges>")
     number = 0
-    for node_name, layer in text_graph.edges():
-        said, attribute_value = f"kind={quoteattr(node_name)}", _value(node_name)
+    for any_name, layer in text_graph.edges():
+        said, attribute_value = f"kind={quoteattr(any_name)}", _value(any_name)
         way = "directed" if layer.directed else "undirected"
         for source, target, edge_weight in edges_of(layer):
             size = 1.0 if edge_weight is None else edge_weight
-            edge_ends = f'id="{number}" source="{source}" target="{target}" type="{way}" weight="{size!r}"'
-            lines.append(f"<edge {edge_ends} {said}><attvalues>{attribute_value}</attvalues></edge>")
+            edge_attributes = f'id="{number}" source="{source}" target="{target}" type="{way}" weight="{size!r}"'
+            lines.append(f"<edge {edge_attributes} {said}><attvalues>{attribute_value}</attvalues></edge>")
             number += 1
     lines.append("</edges></graph></gexf>\n")
     return {path: "\n".join(lines)}
@@ -279,7 +275,7 @@ def _value(text: str) -> str:
 
 def _kinds(data: bytes) -> dict[str, dict[str, str]]:
     """For the id of each edge its kind, and its type where that is no direction; data that were checked before."""
-    found_by_name: dict[str, dict[str, str]] = {}
+    kinds_by_edge: dict[str, dict[str, str]] = {}
 
     def start(tag: str, attributes: dict[str, Any]) -> None:
         if tag.rpartition(":")[2] != "edge" or "id" not in attributes:
@@ -292,9 +288,9 @@ def _kinds(data: bytes) -> dict[str, dict[str, str]]:
         if said.get("type", "").lower() in DIRECTIONS:
             del said["type"]
         if said:
-            found_by_name[attributes["id"]] = said
+            kinds_by_edge[attributes["id"]] = said
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     parser.Parse(data, True)
-    return found_by_name
+    return kinds_by_edge

@@ -31,7 +31,7 @@ _KNOWN = ("*vertices", "*multiplex", *_FORMS)
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The layers and couplings of a multilayer network."""
     row_collector = RowCollector(path)
-    node_names: dict[str, str] = {}
+    name_of_vertex: dict[str, str] = {}
     section, listed = "", False
     for line_number, file_text in numbered_lines(read_text(path, options.encoding)):
         if file_text.lstrip().startswith("#"):
@@ -45,10 +45,12 @@ def read(path: Path, options: ReadOptions) -> Parsed:
             continue
         line_fields = quoted_fields(file_text)
         if section == "*vertices":
-            if not line_fields or line_fields[0] in node_names:
+            if not line_fields or line_fields[0] in name_of_vertex:
                 error_text = "a vertex needs a number of its own"
                 raise FileFormatError(error_text, file=path, line=line_number)
-            node_names[line_fields[0]] = line_fields[1] if len(line_fields) > 1 and line_fields[1] else line_fields[0]
+            name_of_vertex[line_fields[0]] = (
+                line_fields[1] if len(line_fields) > 1 and line_fields[1] else line_fields[0]
+            )
             continue
         form = _FORMS[section if section in _FORMS else "*multilayer"]
         column_count = form.count(" ")
@@ -62,7 +64,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
             row_collector.pillars += 1
             continue
         for node in (source, target):
-            if node_names and node not in node_names:
+            if name_of_vertex and node not in name_of_vertex:
                 error_text = f"the node {node!r} is not among the vertices"
                 raise FileFormatError(error_text, file=path, line=line_number)
         row_collector.add_between(
@@ -73,12 +75,12 @@ def read(path: Path, options: ReadOptions) -> Parsed:
             line_fields[column_count] if len(line_fields) > column_count else None,
             line_number,
         )
-    if len(set(node_names.values())) != len(node_names):
-        node_names = {number: number for number in node_names}
+    if len(set(name_of_vertex.values())) != len(name_of_vertex):
+        name_of_vertex = {number: number for number in name_of_vertex}
     parsed = Parsed([path], row_collector.finish(), ones_mean_unweighted=True, id_start=1)
-    parsed.rows.nodes = [node_names.get(node, node) for node in parsed.rows.nodes]
+    parsed.rows.nodes = [name_of_vertex.get(node, node) for node in parsed.rows.nodes]
     if listed:
-        parsed.nodes, parsed.nodes_file = list(node_names.values()), path
+        parsed.nodes, parsed.nodes_file = list(name_of_vertex.values()), path
     return parsed
 
 
@@ -86,7 +88,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The network, with ``*Intra`` alone where no layers are coupled; layers and nodes are numbered from 1."""
     text_graph = as_text(graph, NAME, directions=False, labels=False, features=False, couplings=True)
     warn_of_ones(text_graph, NAME)
-    if list(text_graph.layers) != [str(node_number) for node_number in range(1, len(text_graph.layers) + 1)]:
+    if list(text_graph.layers) != [str(layer_number) for layer_number in range(1, len(text_graph.layers) + 1)]:
         lossy(NAME, "names of layers; they are numbered from 1")
     empty = not all(layer.num_edges for _, layer in text_graph.edges())
     if empty or not all(coupling.num_edges for _, _, coupling in text_graph.couplings()):

@@ -39,19 +39,19 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         line = getattr(error, "lineno", None)
         raise FileFormatError(f"no JSON that can be read: {error}", file=path, line=line) from None
     facts = data if isinstance(data, dict) else {}
-    node_names, links = _parts(data, path)
-    by_id = _nodes(node_names, path)
+    json_nodes, links = _parts(data, path)
+    by_id = _nodes(json_nodes, path)
     in_order = list(by_id)
     headers: dict[tuple[str, ...], EdgeHeader | None] = {}
     edges = [_edge(link, headers, path) for link in links]
-    edge_ends = {end for source, target, _ in edges for end in (source, target)}
-    if in_order and not any(cell_text(end) in by_id for end in edge_ends):
+    end_nodes = {end for source, target, _ in edges for end in (source, target)}
+    if in_order and not any(cell_text(end) in by_id for end in end_nodes):
         # d3 once counted its nodes; an end that is a node's name says that ends are names
         edges = [(_counted(source, in_order), _counted(target, in_order), facts) for source, target, facts in edges]
     edges = [(cell_text(source), cell_text(target), facts) for source, target, facts in edges]
     for source, target, _ in edges:
         for end_node in (source, target):
-            if node_names and end_node not in by_id:
+            if json_nodes and end_node not in by_id:
                 raise FileFormatError(f"an edge names the node {end_node!r}, which is not listed", file=path)
             by_id.setdefault(end_node, {})
     is_directed = facts.get("directed")
@@ -82,11 +82,11 @@ def _parts(data: Any, path: Path) -> tuple[list[Any], list[Any]]:
             data = data["graph"]
         elements = data.get("elements", data)
         if isinstance(elements, list):  # Cytoscape's flat form
-            node_names: list[Any] = []
+            json_nodes: list[Any] = []
             links: list[Any] = []
             for one in elements:
-                (links if "source" in _own(one) else node_names).append(one)
-            return node_names, links
+                (links if "source" in _own(one) else json_nodes).append(one)
+            return json_nodes, links
         if isinstance(elements, dict):
             stated_layers = next(
                 (elements[attribute_name] for attribute_name in ("links", "edges") if attribute_name in elements), None
@@ -116,19 +116,19 @@ def _own(value: Any) -> dict[str, Any]:
 
 
 def _nodes(nodes: list[Any], path: Path) -> dict[str, Mapping[str, Any]]:
-    found_by_name: dict[str, Mapping[str, Any]] = {}
+    facts_by_node: dict[str, Mapping[str, Any]] = {}
     for node_position, node in enumerate(nodes):
         facts = _own(node)
         called = next((facts[attribute_name] for attribute_name in _IDS if facts.get(attribute_name) is not None), None)
         node_name = cell_text(node if isinstance(node, (str, int, float)) else called) or str(node_position)
-        if node_name in found_by_name:
+        if node_name in facts_by_node:
             raise FileFormatError(f"two nodes are called {node_name!r}", file=path)
-        found_by_name[node_name] = {
+        facts_by_node[node_name] = {
             attribute_name: attribute_value
             for attribute_name, attribute_value in facts.items()
             if attribute_name != "id"
         }
-    return found_by_name
+    return facts_by_node
 
 
 def _edge(
@@ -142,15 +142,15 @@ def _edge(
     if keys not in headers:
         headers[keys] = edge_header(keys)
     header = headers[keys]
-    edge_ends = () if header is None else (keys[header.source], keys[header.target])
-    if not edge_ends or not all(cell_text(facts[attribute_name]) for attribute_name in edge_ends):
+    end_keys = () if header is None else (keys[header.source], keys[header.target])
+    if not end_keys or not all(cell_text(facts[attribute_name]) for attribute_name in end_keys):
         raise FileFormatError(f"an edge has no source and target: {str(link)[:80]}", file=path)
     others = {
         attribute_name: attribute_value
         for attribute_name, attribute_value in facts.items()
-        if attribute_name not in (*edge_ends, "key", "id")
+        if attribute_name not in (*end_keys, "key", "id")
     }
-    return facts[edge_ends[0]], facts[edge_ends[1]], others
+    return facts[end_keys[0]], facts[end_keys[1]], others
 
 
 def _counted(end: Any, in_order: list[str]) -> Any:
@@ -175,7 +175,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     text_graph = as_text(graph, NAME)
     if text_graph.labels is not None and not any(text_graph.labels):
         lossy(NAME, "labels where no node has one")
-    node_names = [{"id": name, **attributes_of_node} for name, attributes_of_node in text_graph.node_facts()]
+    json_nodes = [{"id": name, **attributes_of_node} for name, attributes_of_node in text_graph.node_facts()]
     links: list[dict[str, Any]] = []
     for node_name, layer in text_graph.edges():
         for source, target, edge_weight in text_graph.named_edges(layer):
@@ -186,7 +186,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         "directed": any(one["directed"] for one in stated_layers),
         "multigraph": True,
         "graph": {_LAYERS: stated_layers},
-        "nodes": node_names,
+        "nodes": json_nodes,
         "links": links,
     }
     return {path: json.dumps(whole, ensure_ascii=False, indent=1) + "\n"}

@@ -52,8 +52,8 @@ class Sections:
 
     def word(self, name: str) -> tuple[int, str] | None:
         """The single word of a section such as #TYPE, on its heading's line or the next."""
-        found_value = [*([self.words[name]] if name in self.words else []), *self.of(name)]
-        return (found_value[0][0], found_value[0][1][0]) if found_value else None
+        word_rows = [*([self.words[name]] if name in self.words else []), *self.of(name)]
+        return (word_rows[0][0], word_rows[0][1][0]) if word_rows else None
 
 
 def read_sections(text: str, path: Path) -> Sections:
@@ -76,9 +76,9 @@ def read_sections(text: str, path: Path) -> Sections:
 
 def _heading(heading: str, path: Path, line: int) -> tuple[str, str]:
     line_words = " ".join(heading.split())
-    for layer_name in sorted((*_KNOWN, *_SAME, _LAYER_ATTRIBUTES), key=len, reverse=True):
-        if line_words.upper() == layer_name or line_words.upper().startswith(layer_name + " "):
-            return _SAME.get(layer_name, layer_name), line_words[len(layer_name) :].strip()
+    for section_name in sorted((*_KNOWN, *_SAME, _LAYER_ATTRIBUTES), key=len, reverse=True):
+        if line_words.upper() == section_name or line_words.upper().startswith(section_name + " "):
+            return _SAME.get(section_name, section_name), line_words[len(section_name) :].strip()
     error_text = f"unknown section {'#' + heading[:60]!r}; {did_you_mean(line_words.upper(), _KNOWN)}"
     raise FileFormatError(error_text, file=path, line=line)
 
@@ -87,18 +87,18 @@ def split_cells(row: str) -> list[str]:
     """The cells of a line: bare ones are stripped, quoted ones taken as they are (a quote inside is doubled)."""
     if '"' not in row:
         return [cell_content.strip(" \t") for cell_content in row.split(",")]
-    found_values, place = [], 0
+    row_cells, place = [], 0
     while True:
         match = _QUOTED.match(row, place)
         if match:
-            found_values.append(match[1].replace('""', '"'))
+            row_cells.append(match[1].replace('""', '"'))
         else:
             match = _BARE.match(row, place)
             assert match is not None  # it matches the empty text
-            found_values.append(match[0].strip(" \t"))
+            row_cells.append(match[0].strip(" \t"))
         place = match.end()
         if place >= len(row):
-            return found_values
+            return row_cells
         place += 1  # the comma
 
 
@@ -107,7 +107,9 @@ def _lines(text: TextGraph) -> Iterator[str]:
     yield f"#VERSION\n3.0\n\n#TYPE\n{'multilayer' if several else 'multiplex'}\n\n"
     feature_rows = text.features() or None
     header_cells = [] if text.labels is None else ["label,STRING\n"]
-    header_cells += [f"feature_{node_number},NUMERIC\n" for node_number in range(1, len((feature_rows or [[]])[0]) + 1)]
+    header_cells += [
+        f"feature_{feature_number},NUMERIC\n" for feature_number in range(1, len((feature_rows or [[]])[0]) + 1)
+    ]
     if header_cells:
         yield "#ACTOR ATTRIBUTES\n" + "".join(header_cells) + "\n"
     parts = [([first_layer, second_layer][: 1 + several], part) for first_layer, second_layer, part in text.parts()]
@@ -115,8 +117,8 @@ def _lines(text: TextGraph) -> Iterator[str]:
     if weighted:
         yield ("#EDGE ATTRIBUTES\n" + "".join(_row(*names, "weight", "NUMERIC") for names in weighted) + "\n")
     yield "#LAYERS\n"
-    for node_names, part in parts:
-        yield _row(*node_names, "DIRECTED" if part.directed else "UNDIRECTED")
+    for layer_pair, part in parts:
+        yield _row(*layer_pair, "DIRECTED" if part.directed else "UNDIRECTED")
     yield "\n#ACTORS\n"
     for place, node in enumerate(text.nodes):
         node_label = [] if text.labels is None else [text.labels[place]]
@@ -126,11 +128,11 @@ def _lines(text: TextGraph) -> Iterator[str]:
         for layer_name, layer in text.edges():
             yield from (_row(text.nodes[node], layer_name) for node in layer.present.nonzero()[0])
     yield "\n#EDGES\n"
-    for node_names, part in parts:
+    for layer_pair, part in parts:
         for start, end, size in text.named_edges(part):
             edge_weight = () if size is None else (format_number(size),)
             yield _row(
-                *((start, node_names[0], end, node_names[1]) if several else (start, end, node_names[0])), *edge_weight
+                *((start, layer_pair[0], end, layer_pair[1]) if several else (start, end, layer_pair[0])), *edge_weight
             )
 
 
@@ -154,15 +156,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of an mpx file of version 3 (or older ones of the same form)."""
     sections = read_sections(read_text(path, options.encoding), path)
     several = _check_kind(sections)
-    is_directed, loops = _layers(sections, several)
+    directed_by_layer, loops = _layers(sections, several)
     edge_weights = _weight_columns(sections, several)
     row_collector = RowCollector(path)
-    _edges(sections, several, is_directed, edge_weights, row_collector)
+    _edges(sections, several, directed_by_layer, edge_weights, row_collector)
     parsed = Parsed([path], row_collector.finish())
-    stated_values = bool(sections.of(LAYERS))
-    parsed.directed = is_directed if stated_values else None
-    if stated_values:
-        parsed.layers = own_layers(is_directed)
+    layers_stated = bool(sections.of(LAYERS))
+    parsed.directed = directed_by_layer if layers_stated else None
+    if layers_stated:
+        parsed.layers = own_layers(directed_by_layer)
     _actors(sections, parsed, options)
     if loops:
         parsed.notes.append(f"layers that allow self loops: {', '.join(loops)}")
@@ -171,40 +173,40 @@ def read(path: Path, options: ReadOptions) -> Parsed:
 
 def _check_kind(sections: Sections) -> bool:
     """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
-    version, section_kind = sections.word(VERSION), sections.word(TYPE)
+    version, type_word = sections.word(VERSION), sections.word(TYPE)
     if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
         raise sections.error(
             f"version {version[1][:40]!r} of the format is not known; versions up to 3 are", version[0]
         )
-    if section_kind is None:
+    if type_word is None:
         return False
-    known_names = ("multiplex", "multilayer")
-    if section_kind[1].lower() not in known_names:
+    known_types = ("multiplex", "multilayer")
+    if type_word[1].lower() not in known_types:
         raise sections.error(
-            f"unknown type {section_kind[1][:40]!r}; {did_you_mean(section_kind[1], known_names)}", section_kind[0]
+            f"unknown type {type_word[1][:40]!r}; {did_you_mean(type_word[1], known_types)}", type_word[0]
         )
-    return section_kind[1].lower() == "multilayer"
+    return type_word[1].lower() == "multilayer"
 
 
 def _layers(sections: Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
     """The direction of each layer, and the layers that allow self loops."""
-    is_directed: dict[str, bool] = {}
+    directed_by_layer: dict[str, bool] = {}
     loops: list[str] = []
     for line_number, row_cells in sections.of(LAYERS):
-        edge_ends, rest = (row_cells[:2], row_cells[2:]) if several else (row_cells[:1] * 2, row_cells[1:])
-        if len(edge_ends) < 2 or not edge_ends[0] or not edge_ends[1]:
+        end_layers, rest = (row_cells[:2], row_cells[2:]) if several else (row_cells[:1] * 2, row_cells[1:])
+        if len(end_layers) < 2 or not end_layers[0] or not end_layers[1]:
             raise sections.error("a layer without a name", line_number)
         direction = rest[0].upper() if rest else "UNDIRECTED"
         if direction not in _DIRECTED:
             raise sections.error(f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED", line_number)
-        layer_name = between(edge_ends[0], edge_ends[1])
-        if layer_name in is_directed:
-            shown = " and ".join(repr(end) for end in dict.fromkeys(edge_ends))
+        layer_name = between(end_layers[0], end_layers[1])
+        if layer_name in directed_by_layer:
+            shown = " and ".join(repr(end) for end in dict.fromkeys(end_layers))
             raise sections.error(f"the layer {shown} is here for the second time", line_number)
-        is_directed[layer_name] = _DIRECTED[direction]
+        directed_by_layer[layer_name] = _DIRECTED[direction]
         if "LOOPS" in (word.upper() for word in rest[1:]):
-            loops.append(edge_ends[0])
-    return is_directed, loops
+            loops.append(end_layers[0])
+    return directed_by_layer, loops
 
 
 def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple[int, int]]:
@@ -224,11 +226,14 @@ def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple
         else:
             raise sections.error("an attribute needs its name and type, perhaps after a layer", line_number)
         local.setdefault(layer, []).append(row_cells[-2].lower())
-    found_by_name: dict[str | None, tuple[int, int]] = {}
-    for layer, layer_names in local.items():
-        if layer_names:
-            found_by_name[layer] = (len(layer_names), layer_names.index("weight") if "weight" in layer_names else -1)
-    return found_by_name
+    weight_places: dict[str | None, tuple[int, int]] = {}
+    for layer, attribute_names in local.items():
+        if attribute_names:
+            weight_places[layer] = (
+                len(attribute_names),
+                attribute_names.index("weight") if "weight" in attribute_names else -1,
+            )
+    return weight_places
 
 
 def _edges(
@@ -239,7 +244,7 @@ def _edges(
     rows: RowCollector,
 ) -> None:
     needed = 4 if several else 3
-    known_names = own_layers(directed)
+    known_layers = own_layers(directed)
     for line_number, row_cells in sections.of(EDGES):
         if len(row_cells) < needed or not all(row_cells[:needed]):
             wanted_fields = "actor, layer, actor, layer" if several else "actor, actor, layer"
@@ -249,9 +254,9 @@ def _edges(
         else:
             (source, target, layer), other_layer = row_cells[:3], row_cells[2]
         for layer_name in (layer, other_layer):
-            if directed and layer_name not in known_names:
+            if directed and layer_name not in known_layers:
                 raise sections.error(
-                    f"unknown layer {layer_name[:60]!r}; {did_you_mean(layer_name, known_names)}", line_number
+                    f"unknown layer {layer_name[:60]!r}; {did_you_mean(layer_name, known_layers)}", line_number
                 )
         turned = between(other_layer, layer)
         edge_weight = _weight(row_cells[needed:], weights, turned if turned in weights else between(layer, other_layer))
@@ -268,14 +273,14 @@ def _weight(values: Sequence[str], weights: dict[str | None, tuple[int, int]], l
 
 
 def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
-    node_names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
-    facts_table = AttributeTable(sections.path, ["actor", *node_names])
+    attribute_names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
+    facts_table = AttributeTable(sections.path, ["actor", *attribute_names])
     if len(set(facts_table.header)) != len(facts_table.header):
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
     for line_number, row_cells in sections.of(ACTORS):
         if len(row_cells) > len(facts_table.header):
             raise sections.error(
-                f"there are {len(row_cells) - 1} values for {len(node_names)} attributes of actors", line_number
+                f"there are {len(row_cells) - 1} values for {len(attribute_names)} attributes of actors", line_number
             )
         facts_table.rows.append(row_cells + [""] * (len(facts_table.header) - len(row_cells)))
         facts_table.lines.append(line_number)
@@ -307,17 +312,17 @@ def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[s
     """Where nodes are listed, a layer holds those and the ends of its edges."""
     if NODES not in sections.rows:
         return
-    held_nodes = {layer: dict.fromkeys(layer_names) for layer, layer_names in present.items()}
+    nodes_by_layer = {layer: dict.fromkeys(node_names) for layer, node_names in present.items()}
     edge_rows = parsed.rows
-    for layer_name, edge_ends in named_nodes(parsed).items():
-        member_nodes = held_nodes.setdefault(layer_name, {})
-        member_nodes.update(dict.fromkeys(edge_rows.nodes[end] for end in edge_ends.tolist()))
+    for layer_name, end_nodes in named_nodes(parsed).items():
+        member_nodes = nodes_by_layer.setdefault(layer_name, {})
+        member_nodes.update(dict.fromkeys(edge_rows.nodes[end] for end in end_nodes.tolist()))
     for layer_name in parsed.layers or ():
-        held_nodes.setdefault(layer_name, {})
-    parsed.present = {layer: list(members) for layer, members in held_nodes.items()}
+        nodes_by_layer.setdefault(layer_name, {})
+    parsed.present = {layer: list(members) for layer, members in nodes_by_layer.items()}
     if parsed.layers is None:
-        parsed.layers = list(dict.fromkeys((*own_layers(edge_rows.layers), *held_nodes)))
-    unknown = next((layer for layer in held_nodes if layer not in parsed.layers), None)
+        parsed.layers = list(dict.fromkeys((*own_layers(edge_rows.layers), *nodes_by_layer)))
+    unknown = next((layer for layer in nodes_by_layer if layer not in parsed.layers), None)
     if unknown is not None:
         raise FileFormatError(f"a node is in the unknown layer {unknown!r}", file=sections.path)
 

@@ -34,18 +34,18 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     expected = f"3 or 4 (layer, source, target and perhaps weight; for source, target and weight, {as_text_file})"
     table_rows = read_edge_rows(path, options.encoding, expected=expected)
     parsed = Parsed([path], table_rows, id_start=1, ones_mean_unweighted=True)
-    layer_names, node_names = _beside(path, "_layers.txt"), _beside(path, "_nodes.txt")
-    if layer_names is None and node_names is None and not path.name.endswith("_multiplex.edges"):
+    layers_path, nodes_path = _beside(path, "_layers.txt"), _beside(path, "_nodes.txt")
+    if layers_path is None and nodes_path is None and not path.name.endswith("_multiplex.edges"):
         tell(
             f"{path.name}: read as rows of layer, source and target, in {plural(len(table_rows.layers), 'layer')}; "
             "if they "
             f"are source, target and weight, say {as_text_file}",
             doubt=True,
         )
-    if layer_names is not None:
-        take_layers(parsed, read_attributes(layer_names, options.encoding, " "))
-    if node_names is not None:
-        take_nodes(parsed, read_attributes(node_names, options.encoding, " "), options)
+    if layers_path is not None:
+        take_layers(parsed, read_attributes(layers_path, options.encoding, " "))
+    if nodes_path is not None:
+        take_nodes(parsed, read_attributes(nodes_path, options.encoding, " "), options)
     return parsed
 
 
@@ -144,7 +144,7 @@ def warn_of_ones(text: TextGraph, format_name: str) -> None:
 
 def numbered_rows(text: TextGraph, weighted: bool) -> Iterator[tuple[int, int, int, int, str]]:
     """Layer, node, layer, node and weight of each edge and coupling, numbered from 1; the weight may be blank."""
-    number = {layer_name: node_number for node_number, layer_name in enumerate(text.layers, start=1)}
+    number = {layer_name: layer_number for layer_number, layer_name in enumerate(text.layers, start=1)}
     for first_layer, second_layer, part in text.parts():
         for source, target, edge_weight in edges_of(part):
             shown = f" {format_number(1.0 if edge_weight is None else edge_weight)}" if weighted else ""

@@ -119,12 +119,12 @@ def read_muxviz_extended(path: Path, options: ReadOptions) -> Parsed:
     if len(lines) > 1:
         error_text = "a configuration of an extended edge list has one line 'edges;layers;layout'"
         raise FileFormatError(error_text, file=path, line=lines[1][0])
-    line_number, (edges, layer_names, layout) = lines[0]
+    line_number, (edges, layers_file, layout) = lines[0]
     file_path = named_file(path, edges, line_number)
     parsed = Parsed([path, file_path], _read_rows(file_path, options.encoding), ones_mean_unweighted=True, id_start=1)
     parsed.edges_file = file_path
-    if layer_names:
-        facts_table = read_attributes(named_file(path, layer_names, line_number), options.encoding, " ")
+    if layers_file:
+        facts_table = read_attributes(named_file(path, layers_file, line_number), options.encoding, " ")
         take_layers(parsed, facts_table)
     if layout:
         facts_table = read_attributes(named_file(path, layout, line_number), options.encoding, " ")
@@ -160,10 +160,10 @@ def write_muxviz_extended(graph: MultilayerGraph, path: Path) -> dict[Path, Cont
         f"{a} {here} {b} {there}{edge_weight}\n"
         for here, a, there, b, edge_weight in numbered_rows(text_graph, weighted)
     ]
-    layer_names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
+    file_names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
     return {
-        path: ";".join(layer_names) + "\n",
-        path.with_name(layer_names[0]): "".join(file_lines) or "\n",
-        path.with_name(layer_names[1]): layer_table(list(text_graph.layers)),
-        path.with_name(layer_names[2]): node_table(text_graph),
+        path: ";".join(file_names) + "\n",
+        path.with_name(file_names[0]): "".join(file_lines) or "\n",
+        path.with_name(file_names[1]): layer_table(list(text_graph.layers)),
+        path.with_name(file_names[2]): node_table(text_graph),
     }

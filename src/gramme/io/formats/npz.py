@@ -37,51 +37,51 @@ _KIND = "gramme graph"
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The archive; all is encoded before a byte is written."""
-    layer_members: dict[str, Any] = {}
-    layer_names = [_put_layer(layer_members, k, *item) for k, item in enumerate(graph.layers.items())]
+    archive_members: dict[str, Any] = {}
+    layer_headers = [_put_layer(archive_members, k, *item) for k, item in enumerate(graph.layers.items())]
     header: dict[str, Any] = {
         "format": _KIND,
         "version": _version(graph),
         "name": graph.name,
         "num_nodes": graph.num_nodes,
-        "nodes": put_names(layer_members, "nodes", graph.nodes),
+        "nodes": put_names(archive_members, "nodes", graph.nodes),
         "labels": graph.labels is not None,
         "features": None,
-        "layers": layer_names,
+        "layers": layer_headers,
     }
     if graph.labels is not None:
         # the distinct labels, each of its own kind, and which of them each node has (-1 for none)
         number: dict[Any, int] = {}
         label_codes = [-1 if one is None else number.setdefault((type(one), one), len(number)) for one in graph.labels]
-        layer_members["labels"] = np.array(label_codes, dtype=np.int64)
-        layer_members["labels.classes"] = bytes_array(encode([node_label for _, node_label in number]))
+        archive_members["labels"] = np.array(label_codes, dtype=np.int64)
+        archive_members["labels.classes"] = bytes_array(encode([node_label for _, node_label in number]))
     if graph.features is not None:
-        header["features"] = _put_matrix(layer_members, "features", graph.features)
+        header["features"] = _put_matrix(archive_members, "features", graph.features)
     if graph.feature_names is not None:
         header["feature_names"] = list(graph.feature_names)
     if header["version"] > 1:
         header["couplings"] = []
         for k, (pair, coupling) in enumerate(graph.couplings.items()):
             archive_parts = {part: getattr(coupling, part) for part in ("source", "target", "weight")}
-            layer_members |= {
+            archive_members |= {
                 f"coupling{k}.{part}": array for part, array in archive_parts.items() if array is not None
             }
             layer_facts = {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
             header["couplings"].append(layer_facts)
         header["layer_features"] = [
-            {"layer": layer_name, "features": _put_matrix(layer_members, f"layer_features{k}", feature_matrix)}
+            {"layer": layer_name, "features": _put_matrix(archive_members, f"layer_features{k}", feature_matrix)}
             for k, (layer_name, feature_matrix) in enumerate(graph.layer_features.items())
         ]
     if graph.masks:
         header["masks"] = list(graph.masks)
-        layer_members.update({f"mask{k}": mask for k, mask in enumerate(graph.masks.values())})
+        archive_members.update({f"mask{k}": mask for k, mask in enumerate(graph.masks.values())})
     head = json.dumps(header).encode("ascii")
 
     def fill(file: BinaryIO) -> None:
         with ArrayWriter(file) as archive:
             archive.add_bytes(_HEADER, head)
-            for layer_name, value in layer_members.items():
-                archive.add(layer_name, value)
+            for member_name, value in archive_members.items():
+                archive.add(member_name, value)
 
     return {path: fill}
 
@@ -154,12 +154,12 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
         from_file = isinstance(options.labels, (str, Path))
         graph = with_labels(graph, Path(options.labels), options) if from_file else graph.replace(labels=options.labels)
         files += [str(options.labels)] if from_file else []
-    node_names = [layer_name for layer_name in graph.nodes if isinstance(layer_name, (int, str))]
+    node_names = [node_name for node_name in graph.nodes if isinstance(node_name, (int, str))]
     report = ReadReport(
         format=NAME,
         files=tuple(files),
         rows=sum(layer.num_entries for layer in graph.layers.values()),
-        id_base=id_base([str(layer_name) for layer_name in node_names]) if len(node_names) == graph.num_nodes else None,
+        id_base=id_base([str(node_name) for node_name in node_names]) if len(node_names) == graph.num_nodes else None,
         direction="as the file says",
         self_loops_dropped=dict.fromkeys(graph.layers, 0),
         duplicates_merged=dict.fromkeys(graph.layers, 0),
@@ -190,9 +190,9 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     if type(size) is not int:
         raise ValueError("the number of nodes is not a number")
     check_count(archive, size, "nodes")
-    node_names = take_names(archive, "nodes", header["nodes"])
-    if len(node_names) != size:
-        raise ValueError(f"{len(node_names)} names for {size} nodes")
+    node_index = take_names(archive, "nodes", header["nodes"])
+    if len(node_index) != size:
+        raise ValueError(f"{len(node_index)} names for {size} nodes")
     free = free_bytes()
     if free is not None and size * len(header["layers"]) > free:  # each notes of each node whether it is present
         raise ValueError(
@@ -207,14 +207,14 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
         raise ValueError("two layers have the same name")
     node_labels = _labels(archive, size) if header["labels"] else None
     feature_matrix = _features(archive, "features", header["features"], mapped)
-    layer_name = header.get("name")
+    graph_name = header.get("name")
     named = header.get("feature_names")
     graph = restored_graph(
         graph_layers,
-        node_names,
+        node_index,
         node_labels,
         feature_matrix,
-        None if layer_name is None else _text(layer_name),
+        None if graph_name is None else _text(graph_name),
         None if named is None else [_text(one) for one in named],
     )
     if not any(header.get(part) for part in ("couplings", "layer_features", "masks")):
@@ -265,7 +265,7 @@ def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) 
         edge_features = archive.array(f"{key}.features", "f", 2, mapped=mapped and facts["kind"] == "edges")
         described_as = [_text(column) for column in described_as]
     if facts["kind"] == "groups":
-        node_names = take_names(archive, f"{key}.groups", facts["groups"])
+        group_names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")
         held_nodes = np.ones(size, dtype=bool) if present_nodes is None else present_nodes
         edge_weight = archive.array(f"{key}.weight", "f") if facts.get("weighted") is True else None
@@ -273,7 +273,7 @@ def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) 
             size,
             node,
             group,
-            node_names,
+            group_names,
             weight=edge_weight,
             nodes=held_nodes,
             features=edge_features,

@@ -124,16 +124,16 @@ def _heading(network: _Network, row: str, line: int) -> tuple[str, str]:
     if section == "vertices":
         if network.vertices is not None:
             raise network.error("a second *Vertices: only one network per file can be read", line)
-        declared_count = match[3].split()
-        if not declared_count or not _NUMBER.match(declared_count[0]):
+        declared_counts = match[3].split()
+        if not declared_counts or not _NUMBER.match(declared_counts[0]):
             raise network.error("*Vertices needs their number", line)
-        check_declared(int(declared_count[0]), "vertices", network.size, network.path, line)
-        network.vertices = int(declared_count[0])
-        if len(declared_count) > 1 and _NUMBER.match(
-            declared_count[1]
+        check_declared(int(declared_counts[0]), "vertices", network.size, network.path, line)
+        network.vertices = int(declared_counts[0])
+        if len(declared_counts) > 1 and _NUMBER.match(
+            declared_counts[1]
         ):  # rows and columns of a matrix of persons and events, say
             tell(
-                f"{network.path.name}: a network of two modes, of which both are nodes here: {declared_count[1]} of "
+                f"{network.path.name}: a network of two modes, of which both are nodes here: {declared_counts[1]} of "
                 "the first "
                 "kind, then the others",
                 doubt=True,

@@ -58,10 +58,10 @@ def _edge_rows(table: Any, header: EdgeHeader, path: Path) -> EdgeRows:
     interleaved = np.empty(2 * len(table), dtype=object)
     for first, column_index in enumerate((header.source, header.target)):
         interleaved[first::2] = column_texts(table, column_names[column_index], path)
-    label_codes, met = pd.factorize(interleaved)
+    node_codes, met = pd.factorize(interleaved)
     node_names = in_order(met)
     if node_names:
-        label_codes = pd.Index(np.array(node_names, dtype=object)).get_indexer(pd.Index(met))[label_codes]
+        node_codes = pd.Index(np.array(node_names, dtype=object)).get_indexer(pd.Index(met))[node_codes]
     layer, layer_names = np.zeros(len(table), dtype=np.int64), np.zeros(0, dtype=object)
     if header.layer is not None:
         layer, layer_names = pd.factorize(np.array(column_texts(table, column_names[header.layer], path), dtype=object))
@@ -70,8 +70,8 @@ def _edge_rows(table: Any, header: EdgeHeader, path: Path) -> EdgeRows:
         [str(column_name) for column_name in layer_names],
         node_names,
         layer,
-        label_codes[0::2],
-        label_codes[1::2],
+        node_codes[0::2],
+        node_codes[1::2],
         edge_weight,
         lambda row: None,
     )
@@ -95,8 +95,8 @@ def _weights(table: Any, name: str, path: Path) -> Any:
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The tables of the graph; those that are not needed are removed."""
     files: dict[Path, Content] = {}
-    for column_name, table in to_tables(graph, NAME).items():
-        column_index = path if column_name == "edges" else companion(path, column_name)
+    for table_name, table in to_tables(graph, NAME).items():
+        column_index = path if table_name == "edges" else companion(path, table_name)
         files[column_index] = None if table is None else _bytes(table)
     return files
 

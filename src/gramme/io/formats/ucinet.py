@@ -55,12 +55,12 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         (first_line + number - 1, _tokens(line_number))
         for number, line_number in numbered_lines(file_text[data.end() :])
     ]
-    section_kind = header.settings.get("format", "fullmatrix").lower()
-    if section_kind not in _FORMATS:
+    matrix_format = header.settings.get("format", "fullmatrix").lower()
+    if matrix_format not in _FORMATS:
         raise FileFormatError(
-            f"the format {section_kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}", file=path
+            f"the format {matrix_format[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}", file=path
         )
-    return _Reader(path, header, file_lines, len(file_text)).parsed(section_kind)
+    return _Reader(path, header, file_lines, len(file_text)).parsed(matrix_format)
 
 
 def _tokens(line: str) -> list[str]:
@@ -68,34 +68,34 @@ def _tokens(line: str) -> list[str]:
 
 
 def _header(text: str) -> _Header:
-    found_value = _Header()
+    dl_header = _Header()
     places = list(_LABELS.finditer(text))
-    edge_ends = [node_position.start() for node_position in places[1:]] + [len(text)]
-    for match, end in zip(places, edge_ends, strict=False):
+    label_ends = [label_match.start() for label_match in places[1:]] + [len(text)]
+    for match, end in zip(places, label_ends, strict=False):
         word = (match[1] or "row").lower()
         which = {"col": "column", "level": "matrix"}.get(word, word)
         if match[2] == ":":
-            found_value.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
+            dl_header.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
         else:
-            found_value.embedded.add(which)
+            dl_header.embedded.add(which)
             if match[1] is None:
-                found_value.embedded.add("column")
+                dl_header.embedded.add("column")
     settings = text[: places[0].start()] if places else text
     for setting_name, value in _SETTING.findall(settings):
-        found_value.settings[setting_name.lower()] = value
-    return found_value
+        dl_header.settings[setting_name.lower()] = value
+    return dl_header
 
 
 class _Reader:
     def __init__(self, path: Path, header: _Header, lines: list[tuple[int, list[str]]], size: int) -> None:
         self.path, self.header, self.lines, self.size = path, header, lines, size
-        node_names = header.number("n", path, size)
-        table_rows = header.number("nr", path, size) if node_names is None else node_names
-        table_columns = header.number("nc", path, size) if node_names is None else node_names
+        num_nodes = header.number("n", path, size)
+        table_rows = header.number("nr", path, size) if num_nodes is None else num_nodes
+        table_columns = header.number("nc", path, size) if num_nodes is None else num_nodes
         if table_rows is None or table_columns is None:
             raise FileFormatError("a DL file states n=..., or nr=... and nc=...", file=path, line=1)
         self.rows, self.columns = table_rows, table_columns
-        self.two_modes = node_names is None
+        self.two_modes = num_nodes is None
         self._sets: dict[str, set[str]] = {}
         self.matrices = header.number("nm", path, size) or 1
 
@@ -104,24 +104,24 @@ class _Reader:
 
     def names(self, which: str, count: int) -> list[str]:
         """The labels of rows, columns or matrices; numbers from 1 where there are none."""
-        known_names = self.header.labels.get(which)
-        if known_names is None and which == "column" and not self.two_modes:
-            known_names = self.header.labels.get("row")
-        if not known_names:
+        label_names = self.header.labels.get(which)
+        if label_names is None and which == "column" and not self.two_modes:
+            label_names = self.header.labels.get("row")
+        if not label_names:
             return [str(node_number) for node_number in range(1, count + 1)]
-        if len(known_names) != count or len(set(known_names)) != count:
-            raise self.error(f"there are {len(set(known_names))} different {which} labels for {count}")
-        return known_names
+        if len(label_names) != count or len(set(label_names)) != count:
+            raise self.error(f"there are {len(set(label_names))} different {which} labels for {count}")
+        return label_names
 
     def parsed(self, kind: str) -> Parsed:
         if kind in ("edgelist1", "nodelist1", "edgelist2", "nodelist2"):
             return self._lists(kind)
         layer_names = self.layers()
-        found_by_name = {
+        parsed_by_layer = {
             layer_name: matrix_layer(matrix, layer_name)
             for layer_name, matrix in zip(layer_names, self._full(kind), strict=True)
         }
-        return joined(found_by_name) if len(found_by_name) > 1 else next(iter(found_by_name.values()))
+        return joined(parsed_by_layer) if len(parsed_by_layer) > 1 else next(iter(parsed_by_layer.values()))
 
     def layers(self) -> list[str]:
         """The names of the relations; a single one without a name is called like the file."""
@@ -170,7 +170,7 @@ class _Reader:
             raise self.error(f"the matrix holds something that is not a number: {error}") from None
         if not np.isfinite(numbers).all() or (numbers < 0).any():
             raise self.error("ties are 0 or positive numbers")
-        found_values = []
+        matrix_list = []
         for block in numbers:
             matrix_values = np.zeros((n, self.columns))
             if kind == "fullmatrix":
@@ -182,8 +182,8 @@ class _Reader:
                     part = np.triu_indices(n, 1 if no_diagonal else 0)
                 matrix_values[part] = block
                 matrix_values = np.maximum(matrix_values, matrix_values.T)
-            found_values.append(matrix_values)
-        return found_values
+            matrix_list.append(matrix_values)
+        return matrix_list
 
     def _lists(self, kind: str) -> Parsed:
         """Lists of edges, or of each node with those it names; a line with ``!`` begins the next relation."""
