@@ -259,60 +259,65 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dic
 
 def _edge_features(parsed: Parsed, options: ReadOptions) -> tuple[NDArray[np.float64] | None, Any]:
     """The columns or attributes of edges that the user wants as features, and the names of those."""
-    wanted, facts = options.edge_columns, parsed.rows.facts
-    if not wanted:
+    wanted_columns, facts = options.edge_columns, parsed.rows.facts
+    if not wanted_columns:
         return None, None
-    missing = next((name for name in wanted if name not in facts), None)
-    if missing is not None:
-        problem = f"the edges have no column or attribute {missing!r} for {setting('edge_features')}"
-        raise FileFormatError(problem, file=parsed.rows_file)
-    columns = {name: typed_column(pd.Series(facts[name], dtype=object), name, options.marks) for name in wanted}
-    found: tuple[NDArray[np.float64], Any] = _guarded(parsed.rows_file, lambda: encoded_columns(columns, wanted))
-    tell(f"{parsed.rows_file.name}: features of the edges: {', '.join(found[1])[:200]}")
-    return found
+    missing_name = next((layer_name for layer_name in wanted_columns if layer_name not in facts), None)
+    if missing_name is not None:
+        error_text = f"the edges have no column or attribute {missing_name!r} for {setting('edge_features')}"
+        raise FileFormatError(error_text, file=parsed.rows_file)
+    table_columns = {
+        layer_name: typed_column(pd.Series(facts[layer_name], dtype=object), layer_name, options.marks)
+        for layer_name in wanted_columns
+    }
+    encoded_features: tuple[NDArray[np.float64], Any] = _guarded(
+        parsed.rows_file, lambda: encoded_columns(table_columns, wanted_columns)
+    )
+    tell(f"{parsed.rows_file.name}: features of the edges: {', '.join(encoded_features[1])[:200]}")
+    return encoded_features
 
 
 def _split(rows: EdgeRows, count: int) -> Iterator[Any]:
     """Which rows are each layer's: slices where the file has its layers one after the other."""
-    codes = rows.layer
+    layer_codes = rows.layer
     if count == 1:
         yield slice(None)
     elif count:
         order = None
-        if not bool((codes[1:] >= codes[:-1]).all()):
-            order = np.argsort(codes, kind="stable")
-            codes = codes[order]
-        bounds = np.searchsorted(codes, np.arange(count + 1)).tolist()
-        for first, last in pairwise(bounds):
-            yield slice(first, last) if order is None else order[first:last]
+        if not bool((layer_codes[1:] >= layer_codes[:-1]).all()):
+            order = np.argsort(layer_codes, kind="stable")
+            layer_codes = layer_codes[order]
+        bounds = np.searchsorted(layer_codes, np.arange(count + 1)).tolist()
+        for first_layer, last in pairwise(bounds):
+            yield slice(first_layer, last) if order is None else order[first_layer:last]
 
 
 def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | None:
     if parsed.rows.weight is None:
         return None
-    weight: NDArray[np.float64] = parsed.rows.weight[chosen]
-    missing = np.isnan(weight)
-    if missing.all() and weight.size:
+    edge_weight: NDArray[np.float64] = parsed.rows.weight[chosen]
+    is_missing = np.isnan(edge_weight)
+    if is_missing.all() and edge_weight.size:
         return None
-    if missing.any():
-        row = np.arange(len(parsed.rows))[chosen][np.flatnonzero(missing)[0]]
+    if is_missing.any():
+        row_index = np.arange(len(parsed.rows))[chosen][np.flatnonzero(is_missing)[0]]
         raise FileFormatError(
             f"this edge has no weight, but other edges of the layer {layer!r} have one",
             file=parsed.rows_file,
-            line=parsed.rows.line_of(int(row)),
+            line=parsed.rows.line_of(int(row_index)),
         )
-    if parsed.ones_mean_unweighted and bool((weight == 1).all()):
+    if parsed.ones_mean_unweighted and bool((edge_weight == 1).all()):
         return None
-    return weight
+    return edge_weight
 
 
 def _direction(parsed: Parsed, options: ReadOptions) -> str:
     if options.directed is not None:
         return f"{'directed' if options.directed else 'undirected'}, as asked for"
-    stated = parsed.directed
-    if stated is None:
+    stated_directions = parsed.directed
+    if stated_directions is None:
         return "undirected, the default: the file does not say"
-    kinds = set(stated.values()) if isinstance(stated, Mapping) else {stated}
+    kinds = set(stated_directions.values()) if isinstance(stated_directions, Mapping) else {stated_directions}
     if len(kinds) == 2:
         return "some layers directed, some undirected, as the file says"
     return f"{'directed' if True in kinds else 'undirected'}, as the file says"

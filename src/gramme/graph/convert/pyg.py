@@ -50,8 +50,8 @@ def _numbers(store: Any, key: str) -> Any:
     """What a store has under a key as numpy, a single column as a vector; None if there is nothing."""
     if key not in store or store[key] is None:
         return None
-    values = store[key].detach().cpu().numpy()
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    edge_values = store[key].detach().cpu().numpy()
+    return edge_values[:, 0] if edge_values.ndim == 2 and edge_values.shape[1] == 1 else edge_values
 
 
 def stored_weights(edges: Any) -> Any:
@@ -59,11 +59,17 @@ def stored_weights(edges: Any) -> Any:
 
     PyG's own readers put weights into ``edge_attr``: one positive number per edge, and nothing else says weight.
     """
-    weights, values = _numbers(edges, "edge_weight"), _numbers(edges, "edge_attr")
+    edge_weights, edge_values = _numbers(edges, "edge_weight"), _numbers(edges, "edge_attr")
     named = FEATURE_NAMES in edges and edges[FEATURE_NAMES] is not None
-    if weights is None and values is not None and values.ndim == 1 and not named and bool((values > 0).all()):
-        return values
-    return weights
+    if (
+        edge_weights is None
+        and edge_values is not None
+        and edge_values.ndim == 1
+        and not named
+        and bool((edge_values > 0).all())
+    ):
+        return edge_values
+    return edge_weights
 
 
 def stored_edge_features(edges: Any) -> dict[str, Any]:
@@ -71,8 +77,8 @@ def stored_edge_features(edges: Any) -> dict[str, Any]:
     taken_for_weights = _numbers(edges, "edge_weight") is None and stored_weights(edges) is not None
     if "edge_attr" not in edges or edges["edge_attr"] is None or taken_for_weights:
         return {}
-    features = edges["edge_attr"].detach().cpu().numpy()
-    return {"features": features, "feature_names": edges[FEATURE_NAMES] if FEATURE_NAMES in edges else None}  # noqa: SIM401 - a store of PyG has no get
+    feature_matrix = edges["edge_attr"].detach().cpu().numpy()
+    return {"features": feature_matrix, "feature_names": edges[FEATURE_NAMES] if FEATURE_NAMES in edges else None}  # noqa: SIM401 - a store of PyG has no get
 
 
 def _ends(edges: Any, what: str) -> Any:
@@ -84,15 +90,15 @@ def _ends(edges: Any, what: str) -> Any:
 
 def stored_labels(store: Any, data: Any) -> Any:
     """``y`` as labels, -1 for unknown; positions in ``data.classes`` where that is there."""
-    labels = _numbers(store, "y")
-    if labels is None:
+    node_labels = _numbers(store, "y")
+    if node_labels is None:
         return None
-    if labels.ndim != 1:
-        raise DataError(f"y must hold one label per node, not be of shape {labels.shape}")
+    if node_labels.ndim != 1:
+        raise DataError(f"y must hold one label per node, not be of shape {node_labels.shape}")
     classes = data.classes if "classes" in data else None
     if classes is None:
-        return object_array([None if value == -1 else value for value in plain_list(labels)])
-    return object_array([None if value < 0 else classes[value] for value in labels.tolist()])
+        return object_array([None if value == -1 else value for value in plain_list(node_labels)])
+    return object_array([None if value < 0 else classes[value] for value in node_labels.tolist()])
 
 
 def stored_masks(store: Any) -> dict[str, Any]:
@@ -101,12 +107,13 @@ def stored_masks(store: Any) -> dict[str, Any]:
     for key in store.keys() if callable(store.keys) else store.keys:
         if not key.endswith(MASK) or store[key] is None or not isinstance(store[key], torch.Tensor):
             continue
-        values = _numbers(store, key)
-        if values.ndim != 1:
+        edge_values = _numbers(store, key)
+        if edge_values.ndim != 1:
             raise DataError(
-                f"{key} has {values.shape[1]} columns, a split each; choose one before: data.{key} = data.{key}[:, 0]"
+                f"{key} has {edge_values.shape[1]} columns, a split each; choose one before: data.{key} = "
+                f"data.{key}[:, 0]"
             )
-        masks[key.removesuffix(MASK)] = values.astype(bool)
+        masks[key.removesuffix(MASK)] = edge_values.astype(bool)
     return masks
 
 
@@ -114,26 +121,30 @@ def given_matrix(store: Any, key: str) -> Any:
     """The matrix under a key as numpy or scipy; None if there is none."""
     if key not in store or store[key] is None:
         return None
-    features = store[key].detach().cpu()
-    if features.layout == torch.strided:
-        return features.numpy()
-    pairs = features.to_sparse_coo().coalesce()
-    return sp.csr_array((pairs.values().numpy(), pairs.indices().numpy()), shape=tuple(features.shape))
+    feature_matrix = store[key].detach().cpu()
+    if feature_matrix.layout == torch.strided:
+        return feature_matrix.numpy()
+    node_pairs = feature_matrix.to_sparse_coo().coalesce()
+    return sp.csr_array((node_pairs.values().numpy(), node_pairs.indices().numpy()), shape=tuple(feature_matrix.shape))
 
 
 def stored_layer_features(store: Any, layers: Iterable[str]) -> dict[str, Any]:
     """The features of layers that have some of their own."""
-    return {name: given_matrix(store, FEATURES + name) for name in layers if FEATURES + name in store}
+    return {
+        layer_name: given_matrix(store, FEATURES + layer_name)
+        for layer_name in layers
+        if FEATURES + layer_name in store
+    }
 
 
 def as_tensor(features: Any) -> torch.Tensor:
     """Dense or sparse features as a tensor of the same layout."""
     if isinstance(features, np.ndarray):
         return torch.from_numpy(features.copy())
-    pairs = features.tocoo()
-    places = torch.from_numpy(np.stack([pairs.row, pairs.col]).astype(np.int64))
-    values = torch.from_numpy(pairs.data.copy())
-    return torch.sparse_coo_tensor(places, values, pairs.shape, is_coalesced=True, check_invariants=True)
+    node_pairs = features.tocoo()
+    places = torch.from_numpy(np.stack([node_pairs.row, node_pairs.col]).astype(np.int64))
+    edge_values = torch.from_numpy(node_pairs.data.copy())
+    return torch.sparse_coo_tensor(places, edge_values, node_pairs.shape, is_coalesced=True, check_invariants=True)
 
 
 # Several node types of PyTorch Geometric: their relations as membership layers of one type,
@@ -212,8 +223,8 @@ def from_pyg_kinds(
 
 def node_types(data: HeteroData) -> list[str]:
     """The node types, also those that only relations name."""
-    ends = (end for kind in data.edge_types for end in (kind[0], kind[2]))
-    return list(dict.fromkeys((*data.node_types, *ends)))
+    edge_ends = (end_node for relation_kind in data.edge_types for end_node in (relation_kind[0], relation_kind[2]))
+    return list(dict.fromkeys((*data.node_types, *edge_ends)))
 
 
 def _named(names: Any, places: Any) -> Any:
@@ -227,8 +238,8 @@ def _goes_one_way(store: Any, source: Any, end: Any, weights: Any, shape: tuple[
         return directed
     if "directed" in store:
         return bool(store["directed"])
-    values = np.ones(source.size) if weights is None else weights
-    matrix: Any = sp.csr_array((values, (source, end)), shape=shape)
+    edge_values = np.ones(source.size) if weights is None else weights
+    matrix: Any = sp.csr_array((edge_values, (source, end)), shape=shape)
     return bool((matrix != matrix.T).nnz)
 
 
@@ -250,39 +261,45 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
     store = data[target]
     if "layers" not in data:
         return graph
-    layers = {name: graph.layers[name] for name in data.layers if name in graph.layers}
-    for name, layer in layers.items():
-        held = store[PRESENT + name].numpy() if PRESENT + name in store else np.ones(graph.num_nodes, dtype=bool)
+    graph_layers = {name: graph.layers[name] for name in data.layers if name in graph.layers}
+    for layer_name, layer in graph_layers.items():
+        held_nodes = (
+            store[PRESENT + layer_name].numpy()
+            if PRESENT + layer_name in store
+            else np.ones(graph.num_nodes, dtype=bool)
+        )
         if isinstance(layer, MembershipLayer):
-            members = (layer.num_nodes, layer.node, layer.group, layer.group_names)
-            layers[name] = MembershipLayer(*members, weight=layer.weight, nodes=held)
-        elif not held.all():
+            layer_members = (layer.num_nodes, layer.node, layer.group, layer.group_names)
+            graph_layers[layer_name] = MembershipLayer(*layer_members, weight=layer.weight, nodes=held_nodes)
+        elif not held_nodes.all():
             edges = layer.to_edges()
-            ends = (edges.source, edges.target, edges.weight)
-            layers[name] = EdgeLayer(edges.num_nodes, *ends, directed=edges.directed, nodes=held)
+            edge_ends = (edges.source, edges.target, edges.weight)
+            graph_layers[layer_name] = EdgeLayer(edges.num_nodes, *edge_ends, directed=edges.directed, nodes=held_nodes)
     return MultilayerGraph(
-        layers,
+        graph_layers,
         nodes=graph.nodes,
         labels=graph.labels,
         features=graph.features,
         couplings=stored_couplings(data, graph.num_nodes),
-        layer_features=stored_layer_features(store, layers),
+        layer_features=stored_layer_features(store, graph_layers),
         name=graph.name,
     )
 
 
 def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
     """The couplings that :func:`to_pyg` stored."""
-    found: dict[Pair, Coupling] = {}
-    for kind in getattr(data, "edge_types", ()):
-        store = data[kind]
+    found_by_name: dict[Pair, Coupling] = {}
+    for relation_kind in getattr(data, "edge_types", ()):
+        store = data[relation_kind]
         if COUPLES in store:
             first, second = store[COUPLES]
-            source, end = store["edge_index"].detach().cpu().numpy()
-            directed = bool(store["directed"])
-            source, end = (end, source) if directed else (source, end)
-            found[first, second] = Coupling(num_nodes, source, end, stored_weights(store), directed=directed)
-    return found
+            source, end_node = store["edge_index"].detach().cpu().numpy()
+            is_directed = bool(store["directed"])
+            source, end_node = (end_node, source) if is_directed else (source, end_node)
+            found_by_name[first, second] = Coupling(
+                num_nodes, source, end_node, stored_weights(store), directed=is_directed
+            )
+    return found_by_name
 
 
 def from_pyg(
@@ -343,14 +360,18 @@ def from_pyg(
                 )
             return from_pyg_kinds(data, target, paths=paths, directed=directed, nodes=nodes, name=name)
         store = data[types[0]]
-        relations = {kind[1]: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
+        relations = {
+            relation_kind[1]: data[relation_kind]
+            for relation_kind in data.edge_types
+            if COUPLES not in data[relation_kind]
+        }
     elif isinstance(data, pyg.Data):
         store, relations = data, {ONLY_LAYER: data}
     else:
         raise DataError(f"data must be a HeteroData or Data of PyTorch Geometric, not {data!r}")
     if nodes is None:
         nodes = getattr(store, "names", None)
-    index = name_index(nodes, number_of_nodes(store, relations))
+    node_lookup = name_index(nodes, number_of_nodes(store, relations))
     stored = {
         relation: bool(edges["directed"])
         for relation, edges in relations.items()
@@ -359,19 +380,20 @@ def from_pyg(
     one_way = layer_directions(stored, relations, otherwise=None)
     if directed is not None:
         one_way = one_way | layer_directions(directed, relations, otherwise=None)
-    layers = {
-        relation: _layer(relation, edges, store, index, one_way[relation]) for relation, edges in relations.items()
+    graph_layers = {
+        relation: _layer(relation, edges, store, node_lookup, one_way[relation])
+        for relation, edges in relations.items()
     }
     return MultilayerGraph(
-        layers,
-        nodes=index,
+        graph_layers,
+        nodes=node_lookup,
         labels=stored_labels(store, data),
         features=given_matrix(store, "x"),
-        couplings=stored_couplings(data, len(index)),
-        layer_features=stored_layer_features(store, layers),
+        couplings=stored_couplings(data, len(node_lookup)),
+        layer_features=stored_layer_features(store, graph_layers),
         masks=stored_masks(store),
         name=name,
-        num_nodes=len(index),
+        num_nodes=len(node_lookup),
     )
 
 
@@ -406,36 +428,36 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
     if graph.features is not None:
         store.x = as_tensor(graph.features)
     if graph.labels is not None:
-        place = {label: position for position, label in enumerate(graph.classes)}
-        store.y = torch.tensor([place.get(label, -1) for label in graph.labels], dtype=torch.long)
+        node_index = {node_label: position for position, node_label in enumerate(graph.classes)}
+        store.y = torch.tensor([node_index.get(node_label, -1) for node_label in graph.labels], dtype=torch.long)
         data.classes = graph.classes
-    for name, mask in graph.masks.items():
-        store[name + MASK] = torch.from_numpy(mask.copy())
+    for layer_name, mask in graph.masks.items():
+        store[layer_name + MASK] = torch.from_numpy(mask.copy())
     data.layers = list(graph.layers)
     for (first, second), coupling in graph.couplings.items():  # an undirected one has its edges from the first layer
         relation = data[NODE, f"{first}{BETWEEN}{second}", NODE]
-        ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
-        relation.edge_index = torch.from_numpy(ends[::-1].copy() if coupling.directed else ends)
+        edge_ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
+        relation.edge_index = torch.from_numpy(edge_ends[::-1].copy() if coupling.directed else edge_ends)
         relation[COUPLES], relation.directed = [first, second], coupling.directed
         if coupling.weight is not None:
             relation.edge_weight = torch.from_numpy(coupling.weight.copy())
-    for name, layer in graph.layers.items():
+    for layer_name, layer in graph.layers.items():
         if not layer.holds_all_nodes:
-            store[PRESENT + name] = torch.from_numpy(layer.present.copy())
-        if name in graph.layer_features:
-            store[FEATURES + name] = as_tensor(graph.layer_features[name])
+            store[PRESENT + layer_name] = torch.from_numpy(layer.present.copy())
+        if layer_name in graph.layer_features:
+            store[FEATURES + layer_name] = as_tensor(graph.layer_features[layer_name])
         if groups == "nodes" and isinstance(layer, MembershipLayer):
-            if name == NODE:
+            if layer_name == NODE:
                 raise DataError(f"a layer named {NODE!r} cannot become a node type; rename it")
-            data[name].num_nodes, data[name].names = layer.num_groups, list(layer.group_names)
-            relation = data[NODE, name, name]
+            data[layer_name].num_nodes, data[layer_name].names = layer.num_groups, list(layer.group_names)
+            relation = data[NODE, layer_name, layer_name]
             relation.edge_index = torch.from_numpy(np.stack([layer.node, layer.group]).astype(np.int64))
             if layer.weight is not None:
                 relation.edge_weight = torch.from_numpy(layer.weight.copy())
             continue
         edges = layer.to_edges()
         matrix = edges.edge_numbers().tocoo()
-        relation = data[NODE, name, NODE]
+        relation = data[NODE, layer_name, NODE]
         hears, heard = matrix.row, matrix.col
         relation.edge_index = torch.from_numpy(
             np.stack([heard, hears] if layer.directed else [hears, heard]).astype(np.int64)
@@ -451,7 +473,7 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
 
 def _layer(relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None) -> EdgeLayer:
     heard, hears = _ends(edges, f"layer {relation!r}")
-    present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
+    present_nodes = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:
         return layer_from_both_ways(
             nodes,
@@ -459,7 +481,7 @@ def _layer(relation: str, edges: Any, store: Any, nodes: pd.Index, directed: boo
             heard,
             stored_weights(edges),
             directed=directed,
-            present=present,
+            present=present_nodes,
             **stored_edge_features(edges),
         )
     except DataError as error:
