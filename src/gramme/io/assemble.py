@@ -262,13 +262,13 @@ def _edge_features(parsed: Parsed, options: ReadOptions) -> tuple[NDArray[np.flo
     wanted_columns, facts = options.edge_columns, parsed.rows.facts
     if not wanted_columns:
         return None, None
-    missing_name = next((layer_name for layer_name in wanted_columns if layer_name not in facts), None)
+    missing_name = next((feature_name for feature_name in wanted_columns if feature_name not in facts), None)
     if missing_name is not None:
         error_text = f"the edges have no column or attribute {missing_name!r} for {setting('edge_features')}"
         raise FileFormatError(error_text, file=parsed.rows_file)
     table_columns = {
-        layer_name: typed_column(pd.Series(facts[layer_name], dtype=object), layer_name, options.marks)
-        for layer_name in wanted_columns
+        feature_name: typed_column(pd.Series(facts[feature_name], dtype=object), feature_name, options.marks)
+        for feature_name in wanted_columns
     }
     encoded_features: tuple[NDArray[np.float64], Any] = _guarded(
         parsed.rows_file, lambda: encoded_columns(table_columns, wanted_columns)
@@ -288,8 +288,8 @@ def _split(rows: EdgeRows, count: int) -> Iterator[Any]:
             order = np.argsort(layer_codes, kind="stable")
             layer_codes = layer_codes[order]
         bounds = np.searchsorted(layer_codes, np.arange(count + 1)).tolist()
-        for first_layer, last in pairwise(bounds):
-            yield slice(first_layer, last) if order is None else order[first_layer:last]
+        for first_row, last in pairwise(bounds):
+            yield slice(first_row, last) if order is None else order[first_row:last]
 
 
 def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | None:

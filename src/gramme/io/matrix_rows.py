@@ -227,7 +227,7 @@ def _adjacency(matrix: Matrix, layer: str | None) -> Parsed:
 def _incidence(matrix: Matrix, layer: str) -> Parsed:
     member, group = np.nonzero(matrix.values)
     edge_weights = matrix.values[member, group]
-    layer_groups = Groups(
+    group_names = Groups(
         [matrix.rows[place] for place in member.tolist()],
         [matrix.columns[place] for place in group.tolist()],
         [] if bool((edge_weights == 1).all()) else edge_weights.tolist(),
@@ -248,5 +248,5 @@ def _incidence(matrix: Matrix, layer: str) -> Parsed:
         nodes=list(matrix.rows),
         nodes_file=matrix.path,
         layers=[layer],
-        groups={layer: layer_groups},
+        groups={layer: group_names},
     )

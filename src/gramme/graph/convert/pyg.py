@@ -39,9 +39,9 @@ def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
     # PyG guesses from edge_index where nothing states the number, and warns; so do we without a word
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stated_values = store.num_nodes
-    if stated_values is not None:
-        return int(stated_values)
+        stated_number = store.num_nodes
+    if stated_number is not None:
+        return int(stated_number)
     edge_ends = [edges["edge_index"] for edges in relations.values() if "edge_index" in edges]
     return max((int(pair.max()) + 1 for pair in edge_ends if pair.numel()), default=0)
 
@@ -50,8 +50,8 @@ def _numbers(store: Any, key: str) -> Any:
     """What a store has under a key as numpy, a single column as a vector; None if there is nothing."""
     if key not in store or store[key] is None:
         return None
-    edge_values = store[key].detach().cpu().numpy()
-    return edge_values[:, 0] if edge_values.ndim == 2 and edge_values.shape[1] == 1 else edge_values
+    array_values = store[key].detach().cpu().numpy()
+    return array_values[:, 0] if array_values.ndim == 2 and array_values.shape[1] == 1 else array_values
 
 
 def stored_weights(edges: Any) -> Any:
@@ -107,13 +107,13 @@ def stored_masks(store: Any) -> dict[str, Any]:
     for key in store.keys() if callable(store.keys) else store.keys:
         if not key.endswith(MASK) or store[key] is None or not isinstance(store[key], torch.Tensor):
             continue
-        edge_values = _numbers(store, key)
-        if edge_values.ndim != 1:
+        mask_values = _numbers(store, key)
+        if mask_values.ndim != 1:
             raise DataError(
-                f"{key} has {edge_values.shape[1]} columns, a split each; choose one before: data.{key} = "
+                f"{key} has {mask_values.shape[1]} columns, a split each; choose one before: data.{key} = "
                 f"data.{key}[:, 0]"
             )
-        masks[key.removesuffix(MASK)] = edge_values.astype(bool)
+        masks[key.removesuffix(MASK)] = mask_values.astype(bool)
     return masks
 
 
@@ -124,8 +124,10 @@ def given_matrix(store: Any, key: str) -> Any:
     feature_matrix = store[key].detach().cpu()
     if feature_matrix.layout == torch.strided:
         return feature_matrix.numpy()
-    node_pairs = feature_matrix.to_sparse_coo().coalesce()
-    return sp.csr_array((node_pairs.values().numpy(), node_pairs.indices().numpy()), shape=tuple(feature_matrix.shape))
+    sparse_entries = feature_matrix.to_sparse_coo().coalesce()
+    return sp.csr_array(
+        (sparse_entries.values().numpy(), sparse_entries.indices().numpy()), shape=tuple(feature_matrix.shape)
+    )
 
 
 def stored_layer_features(store: Any, layers: Iterable[str]) -> dict[str, Any]:
@@ -141,10 +143,10 @@ def as_tensor(features: Any) -> torch.Tensor:
     """Dense or sparse features as a tensor of the same layout."""
     if isinstance(features, np.ndarray):
         return torch.from_numpy(features.copy())
-    node_pairs = features.tocoo()
-    places = torch.from_numpy(np.stack([node_pairs.row, node_pairs.col]).astype(np.int64))
-    edge_values = torch.from_numpy(node_pairs.data.copy())
-    return torch.sparse_coo_tensor(places, edge_values, node_pairs.shape, is_coalesced=True, check_invariants=True)
+    sparse_entries = features.tocoo()
+    places = torch.from_numpy(np.stack([sparse_entries.row, sparse_entries.col]).astype(np.int64))
+    entry_values = torch.from_numpy(sparse_entries.data.copy())
+    return torch.sparse_coo_tensor(places, entry_values, sparse_entries.shape, is_coalesced=True, check_invariants=True)
 
 
 # Several node types of PyTorch Geometric: their relations as membership layers of one type,
@@ -223,8 +225,8 @@ def from_pyg_kinds(
 
 def node_types(data: HeteroData) -> list[str]:
     """The node types, also those that only relations name."""
-    edge_ends = (end_node for relation_kind in data.edge_types for end_node in (relation_kind[0], relation_kind[2]))
-    return list(dict.fromkeys((*data.node_types, *edge_ends)))
+    end_types = (end_type for relation_kind in data.edge_types for end_type in (relation_kind[0], relation_kind[2]))
+    return list(dict.fromkeys((*data.node_types, *end_types)))
 
 
 def _named(names: Any, places: Any) -> Any:
@@ -269,8 +271,8 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
             else np.ones(graph.num_nodes, dtype=bool)
         )
         if isinstance(layer, MembershipLayer):
-            layer_members = (layer.num_nodes, layer.node, layer.group, layer.group_names)
-            graph_layers[layer_name] = MembershipLayer(*layer_members, weight=layer.weight, nodes=held_nodes)
+            membership_parts = (layer.num_nodes, layer.node, layer.group, layer.group_names)
+            graph_layers[layer_name] = MembershipLayer(*membership_parts, weight=layer.weight, nodes=held_nodes)
         elif not held_nodes.all():
             edges = layer.to_edges()
             edge_ends = (edges.source, edges.target, edges.weight)
@@ -288,18 +290,18 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
 
 def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
     """The couplings that :func:`to_pyg` stored."""
-    found_by_name: dict[Pair, Coupling] = {}
+    couplings_by_pair: dict[Pair, Coupling] = {}
     for relation_kind in getattr(data, "edge_types", ()):
         store = data[relation_kind]
         if COUPLES in store:
             first, second = store[COUPLES]
-            source, end_node = store["edge_index"].detach().cpu().numpy()
+            source, end_nodes = store["edge_index"].detach().cpu().numpy()
             is_directed = bool(store["directed"])
-            source, end_node = (end_node, source) if is_directed else (source, end_node)
-            found_by_name[first, second] = Coupling(
-                num_nodes, source, end_node, stored_weights(store), directed=is_directed
+            source, end_nodes = (end_nodes, source) if is_directed else (source, end_nodes)
+            couplings_by_pair[first, second] = Coupling(
+                num_nodes, source, end_nodes, stored_weights(store), directed=is_directed
             )
-    return found_by_name
+    return couplings_by_pair
 
 
 def from_pyg(
@@ -428,8 +430,8 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
     if graph.features is not None:
         store.x = as_tensor(graph.features)
     if graph.labels is not None:
-        node_index = {node_label: position for position, node_label in enumerate(graph.classes)}
-        store.y = torch.tensor([node_index.get(node_label, -1) for node_label in graph.labels], dtype=torch.long)
+        class_index = {node_label: position for position, node_label in enumerate(graph.classes)}
+        store.y = torch.tensor([class_index.get(node_label, -1) for node_label in graph.labels], dtype=torch.long)
         data.classes = graph.classes
     for layer_name, mask in graph.masks.items():
         store[layer_name + MASK] = torch.from_numpy(mask.copy())
