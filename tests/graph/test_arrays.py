@@ -31,7 +31,7 @@ def test_the_smallest_type_that_holds_the_largest(largest, kind):
 def test_a_number_of_nodes_is_a_whole_number(value):
     with pytest.raises(DataError, match="whole number of at least 0"):
         node_count(value)
-    assert node_count(np.int32(4)) == 4
+    assert (node_count(np.int32(4)), node_count(0)) == (4, 0)
 
 
 def test_a_position_outside_is_named():

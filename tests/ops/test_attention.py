@@ -347,3 +347,12 @@ def test_where_it_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     neighbourhood.communicator = Communicator(0, 2)
     assert not hop_fits(values, neighbourhood, relu)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_quotient_of_an_activation_times_its_argument_is_the_activation(name: str) -> None:
+    activation = ACTIVATIONS[name]
+    values = torch.tensor([-2.0, -0.1, 0.0, 0.3, 4.0], dtype=torch.float64)
+    quotient = activation.quotient(values)
+    torch.testing.assert_close(quotient * values, activation(values))
+    assert quotient[2] == activation.with_slope(values)[1][2]

@@ -163,3 +163,12 @@ def test_seeds_within_noise_are_not_ordered() -> None:
     chosen = influence(graph, 3, probability=0.5)
     assert set(chosen["node"][:2]) == {0, 41}
     assert chosen["order"].tolist() == [1, 1, 3]
+
+
+def test_the_interval_of_the_reach_is_that_of_a_mean_over_worlds():
+    graph = MultilayerGraph({"talk": EdgeLayer(2, [0], [1])})
+    row = influence(graph, 1, probability=0.5, worlds=400, random_state=0).iloc[0]
+    assert row["reach"] == pytest.approx(1.5, abs=0.1)
+    half = 1.96 * 0.5 / np.sqrt(400)  # a coin has a deviation of 0.5
+    assert row["reach_high"] - row["reach"] == pytest.approx(half, rel=0.05)
+    assert row["reach"] - row["reach_low"] == pytest.approx(half, rel=0.05)
