@@ -5,7 +5,7 @@ import pytest
 from tests.methods.graphs import half_known, planted
 
 from gramme import DataError, EdgeLayer, MultilayerGraph, datasets
-from gramme.methods.linear import spectral_logistic
+from gramme.methods.linear import logistic, spectral_logistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 
 GRAPH = planted()
@@ -88,7 +88,7 @@ def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):
         asked.append(1)
         return 1.0
 
-    monkeypatch.setattr(spectral_logistic, "chosen_strength", chosen)
+    monkeypatch.setattr(logistic, "chosen_strength", chosen)
     assert model._fit_copy(GRAPH, Y).C_ == 1
     assert asked
     asked.clear()

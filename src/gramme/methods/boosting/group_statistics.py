@@ -99,9 +99,8 @@ class LayerStatistics:
         """The statistics of a layer of the graph of a fit."""
         matrix, names = layer.columns(graph.nodes)
         if layer.made_of == "groups" and len(names) <= MAX_INDICATORS:
-            none, nothing = np.zeros((0, 0)), np.zeros(0)
-            empty = np.zeros((0, 1), dtype=np.int64)
-            return cls(*(name, layer.made_of, names, True, nothing, np.zeros((0, 0, 0)), none, none), *(empty, nothing))
+            none, nothing, empty = np.zeros((0, 0)), np.zeros(0), np.zeros((0, 1), dtype=np.int64)
+            return cls(name, layer.made_of, names, True, nothing, np.zeros((0, 0, 0)), none, none, empty, nothing)
         folds = int(known.fold.max(initial=0)) + 1
         targets = np.zeros((len(names), folds, known.rows.shape[1]))
         labels = np.zeros((len(names), folds))
@@ -116,11 +115,8 @@ class LayerStatistics:
         if where is not None:
             size = np.asarray(where.sum(axis=1), dtype=np.float64).ravel()
         means = numbers if where is None else (where @ numbers) / np.maximum(size, 1e-12)[:, None]
-        starts, values = _sorted_values(matrix, numbers, where is not None)
-        return cls(
-            *(name, layer.made_of, names, False, size, targets, labels),
-            *(np.asarray(means, dtype=np.float64), starts, values),
-        )
+        apart = _sorted_values(matrix, numbers, where is not None)
+        return cls(name, layer.made_of, names, False, size, targets, labels, np.asarray(means, np.float64), *apart)
 
     def matrix(self, graph: MultilayerGraph) -> sp.csr_array:
         """The nodes of a graph by the places that are known."""
@@ -301,6 +297,7 @@ def _neighbouring(known_group: Ints, known_value: Floats, group: Ints, value: Fl
 
 
 _ARRAYS = ("size", "targets", "labels", "means", "starts", "values")
+_LAYER_KEYS = ("layer", "kind", "indicators", "names")
 
 
 class SavedStatistics(SavedField):
@@ -308,19 +305,10 @@ class SavedStatistics(SavedField):
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         found: GroupStatistics = getattr(model, self.attribute)
-        learned.record[self.name] = {
-            "numbers": found.numbers,
-            "targets": found.targets,
-            "layers": [
-                {
-                    "layer": one.layer,
-                    "kind": one.kind,
-                    "indicators": one.indicators,
-                    "names": [plain_name(name) for name in one.names],
-                }
-                for one in found.layers
-            ],
-        }
+        layers = [{key: getattr(one, key) for key in _LAYER_KEYS} for one in found.layers]
+        for record in layers:
+            record["names"] = [plain_name(name) for name in record["names"]]
+        learned.record[self.name] = {"numbers": found.numbers, "targets": found.targets, "layers": layers}
         learned.tensors[f"{self.name}.mean"] = torch.from_numpy(found.mean.copy())
         for place, one in enumerate(found.layers):
             for name in _ARRAYS:
@@ -329,8 +317,7 @@ class SavedStatistics(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
-        wanted = {"numbers", "targets", "layers"}
-        if not isinstance(entry, dict) or set(entry) != wanted:
+        if not isinstance(entry, dict) or set(entry) != {"numbers", "targets", "layers"}:
             raise self.misfit("numbers, targets and layers", entry)
         for key in ("numbers", "targets"):
             if not isinstance(entry[key], list) or not all(isinstance(x, str) for x in entry[key]):
@@ -338,12 +325,11 @@ class SavedStatistics(SavedField):
         mean = self._array(learned, "mean", np.float64)
         if mean.shape != (len(entry["targets"]),):
             raise self.misfit("a mean for each target")
-        layers = [
-            self._layer(model, learned, place, one, len(entry["numbers"]), mean.size)
-            for place, one in enumerate(entry["layers"])
-        ]
-        found = GroupStatistics(entry["numbers"], entry["targets"], mean, layers)
-        setattr(model, self.attribute, found)
+        layers = [self._layer(model, learned, place, one) for place, one in enumerate(entry["layers"])]
+        for one in layers:
+            if not _is_whole(one, len(entry["numbers"]), mean.size):
+                raise self.misfit(f"statistics that go together for the layer {one.layer!r}")
+        setattr(model, self.attribute, GroupStatistics(entry["numbers"], entry["targets"], mean, layers))
 
     def _array(self, learned: Learned, name: str, kind: Any) -> NDArray[Any]:
         tensor = learned.tensors.get(f"{self.name}.{name}")
@@ -354,25 +340,17 @@ class SavedStatistics(SavedField):
             raise self.misfit(f"finite numbers of type {np.dtype(kind)} in {name}")
         return array
 
-    def _layer(
-        self, model: GraphEstimator, learned: Learned, place: int, entry: Any, numbers: int, targets: int
-    ) -> LayerStatistics:
-        wanted = {"layer", "kind", "indicators", "names"}
-        if not isinstance(entry, dict) or set(entry) != wanted:
+    def _layer(self, model: GraphEstimator, learned: Learned, place: int, entry: Any) -> LayerStatistics:
+        if not isinstance(entry, dict) or set(entry) != set(_LAYER_KEYS):
             raise self.misfit("layer, kind, indicators and names of each layer", entry)
         if entry["layer"] not in model.layer_order_ or entry["kind"] not in ("groups", "edges"):
             raise self.misfit("groups or edges of a layer of the model", entry["layer"])
         if not isinstance(entry["indicators"], bool):
             raise self.misfit("a record whose indicators are true or false", entry["indicators"])
         names = loose_index(unique_names(self, entry["names"]))
-        found = {
-            name: self._array(learned, f"{place}.{name}", np.int64 if name == "starts" else np.float64)
-            for name in _ARRAYS
-        }
-        one = LayerStatistics(entry["layer"], entry["kind"], names, entry["indicators"], **found)
-        if not _is_whole(one, numbers, targets):
-            raise self.misfit(f"statistics that go together for the layer {entry['layer']!r}")
-        return one
+        kinds = {name: np.int64 if name == "starts" else np.float64 for name in _ARRAYS}
+        found = {name: self._array(learned, f"{place}.{name}", kind) for name, kind in kinds.items()}
+        return LayerStatistics(**(entry | {"names": names} | found))
 
 
 def _is_whole(one: LayerStatistics, numbers: int, targets: int) -> bool:
@@ -380,14 +358,13 @@ def _is_whole(one: LayerStatistics, numbers: int, targets: int) -> bool:
     if one.indicators:
         return one.kind == "groups" and not any(getattr(one, name).size for name in _ARRAYS)
     places = len(one.names)
-    fits = one.size.shape == (places,) and one.targets.ndim == 3 and one.labels.ndim == 2
-    fits = fits and one.targets.shape == (*one.labels.shape, targets)
+    if (one.targets.ndim, one.labels.ndim, one.means.ndim, one.starts.ndim, one.values.ndim) != (3, 2, 2, 2, 1):
+        return False
+    fits = one.size.shape == (places,) and one.targets.shape == (*one.labels.shape, targets)
     fits = fits and one.labels.shape[0] == places and one.labels.shape[1] > 0
-    fits = fits and one.means.ndim == 2 and one.means.shape[0] == places
-    fits = fits and one.means.shape[1] in (0, numbers) and one.values.ndim == 1
-    fits = fits and one.starts.ndim == 2 and one.starts.shape[1] == places + 1
-    fits = fits and one.starts.shape[0] in (0, one.means.shape[1])
+    fits = fits and one.means.shape[0] == places and one.means.shape[1] in (0, numbers)
+    fits = fits and one.starts.shape[0] in (0, one.means.shape[1]) and one.starts.shape[1] == places + 1
     if not fits or not one.starts.size:
-        return bool(fits)
+        return fits
     rising = bool((np.diff(one.starts, axis=1) >= 0).all()) and bool((one.starts >= 0).all())
     return rising and int(one.starts.max()) <= one.values.size

@@ -110,45 +110,24 @@ class BoostedTrees:
         roots = np.cumsum(sizes) - sizes
         nodes = np.concatenate([nodes for _, nodes in grown])
         leaf = nodes["is_leaf"].astype(bool)
-        shift = np.repeat(roots, sizes)
         column = np.where(leaf, -1, nodes["feature_idx"].astype(np.int64))
-        gain = np.bincount(column[~leaf], np.maximum(nodes["gain"][~leaf], 0), minlength=columns)
         output = np.array([number for number, _ in grown], dtype=np.int64)
         base = np.ravel(model._baseline_prediction).astype(np.float64)
         if target.classes > 2:
             base, output = _for_all_classes(base, output, target, present)
-        left = np.where(leaf, -1, nodes["left"].astype(np.int64) + shift)
-        right = np.where(leaf, -1, nodes["right"].astype(np.int64) + shift)
-        value = nodes["value"].astype(np.float64)
-        return cls(
-            base,
-            roots,
-            output,
-            column,
-            left,
-            right,
-            np.where(leaf, 0.0, nodes["num_threshold"].astype(np.float64)),
-            value,
-            _expected(left, right, value, nodes["count"].astype(np.float64)),
-            nodes["missing_go_to_left"].astype(np.uint8),
-            gain.astype(np.float64),
+        left, right = (
+            np.where(leaf, -1, nodes[way].astype(np.int64) + np.repeat(roots, sizes)) for way in ("left", "right")
         )
+        value = nodes["value"].astype(np.float64)
+        threshold = np.where(leaf, 0.0, nodes["num_threshold"].astype(np.float64))
+        expected = _expected(left, right, value, nodes["count"].astype(np.float64))
+        gain = np.bincount(column[~leaf], np.maximum(nodes["gain"][~leaf], 0), minlength=columns).astype(np.float64)
+        missing_left = nodes["missing_go_to_left"].astype(np.uint8)
+        return cls(base, roots, output, column, left, right, threshold, value, expected, missing_left, gain)
 
     def scores(self, rows: Floats) -> Floats:
         """The scores of each row, (rows, outputs)."""
-        found: Floats = self.base + _added(
-            np.ascontiguousarray(rows, dtype=np.float64),
-            self.base.size,
-            self.roots,
-            self.output,
-            self.column,
-            self.left,
-            self.right,
-            self.threshold,
-            self.value,
-            self.missing_left,
-        )
-        return found
+        return self.base + self._walked(rows, np.zeros((0, self.base.size)))
 
     def contributions(self, rows: Floats, direction: Floats) -> Floats:
         """What each column adds to a sum of a row's scores, each by ``direction``, (rows, columns).
@@ -156,18 +135,12 @@ class BoostedTrees:
         A step from a node to one below adds the difference of what is to be expected there, for the column that was
         asked about. With the same sum of the scores before any step, these add up to the sum of the scores.
         """
-        found: Floats = _by_column(
-            np.ascontiguousarray(rows, dtype=np.float64),
-            np.ascontiguousarray(direction, dtype=np.float64),
-            self.roots,
-            self.output,
-            self.column,
-            self.left,
-            self.right,
-            self.threshold,
-            self.expected,
-            self.missing_left,
-        )
+        return self._walked(rows, np.ascontiguousarray(direction, dtype=np.float64))
+
+    def _walked(self, rows: Floats, direction: Floats) -> Floats:
+        trees = (self.roots, self.output, self.column, self.left, self.right, self.threshold, self.missing_left)
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        found: Floats = _walk(rows, direction, self.value, self.expected, *trees)
         return found
 
     def probabilities(self, rows: Floats) -> Floats:
@@ -291,19 +264,22 @@ def _expected(
 
 
 @compiled
-def _by_column(
+def _walk(
     rows: NDArray[np.float64],
     direction: NDArray[np.float64],
+    value: NDArray[np.float64],
+    expected: NDArray[np.float64],
     roots: NDArray[np.int64],
     output: NDArray[np.int64],
     column: NDArray[np.int64],
     left: NDArray[np.int64],
     right: NDArray[np.int64],
     threshold: NDArray[np.float64],
-    expected: NDArray[np.float64],
     missing_left: NDArray[np.uint8],
 ) -> NDArray[np.float64]:
-    total = np.zeros(rows.shape)
+    """What the trees add to the scores of rows; with directions of the rows, to each column."""
+    by_column = direction.shape[0] > 0
+    total = np.zeros((rows.shape[0], rows.shape[1] if by_column else direction.shape[1]))
     for row in range(rows.shape[0]):
         for tree in range(roots.size):
             node = roots[tree]
@@ -312,50 +288,12 @@ def _by_column(
                 number = rows[row, asked]
                 goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
                 below = left[node] if goes_left else right[node]
-                step = expected[below] - expected[node]
-                total[row, asked] += direction[row, output[tree]] * step
+                if by_column:
+                    total[row, asked] += direction[row, output[tree]] * (expected[below] - expected[node])
                 node = below
+            if not by_column:
+                total[row, output[tree]] += value[node]
     return total
-
-
-@compiled
-def _added(
-    rows: NDArray[np.float64],
-    outputs: int,
-    roots: NDArray[np.int64],
-    output: NDArray[np.int64],
-    column: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    threshold: NDArray[np.float64],
-    value: NDArray[np.float64],
-    missing_left: NDArray[np.uint8],
-) -> NDArray[np.float64]:
-    total = np.zeros((rows.shape[0], outputs))
-    for row in range(rows.shape[0]):
-        for tree in range(roots.size):
-            node = roots[tree]
-            while column[node] >= 0:
-                number = rows[row, column[node]]
-                goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
-                node = left[node] if goes_left else right[node]
-            total[row, output[tree]] += value[node]
-    return total
-
-
-_ARRAYS = (
-    "base",
-    "roots",
-    "output",
-    "column",
-    "left",
-    "right",
-    "threshold",
-    "value",
-    "expected",
-    "missing_left",
-    "gain",
-)
 
 
 class SavedTrees(SavedField):
@@ -363,19 +301,18 @@ class SavedTrees(SavedField):
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         trees = getattr(model, self.attribute)
-        for name in _ARRAYS:
+        for name in BoostedTrees.__annotations__:
             array = np.ascontiguousarray(getattr(trees, name))
             learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(array)
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         found: dict[str, NDArray[Any]] = {}
-        kinds = BoostedTrees.__annotations__
-        for name in _ARRAYS:
+        for name, annotation in BoostedTrees.__annotations__.items():
             tensor = learned.tensors.get(f"{self.name}.{name}")
             if tensor is None or tensor.ndim != 1:
                 raise self.misfit(f"trees with an array {name!r}")
             array: NDArray[Any] = tensor.numpy()
-            kind = {"Floats": np.float64, "Ints": np.int64}.get(kinds[name], np.uint8)
+            kind = {"Floats": np.float64, "Ints": np.int64}.get(annotation, np.uint8)
             if array.dtype != kind or not np.isfinite(array).all():
                 raise self.misfit(f"trees whose {name!r} are finite numbers of type {kind.__name__}")
             found[name] = array

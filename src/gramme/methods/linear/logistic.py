@@ -72,6 +72,23 @@ class LinearModel(NodeClassifier):
     intercept_: Floats = field(init=False)
     layer_importance_: pd.Series = field(init=False)
 
+    def _learn(
+        self,
+        rows: Table,
+        known: KnownLabels,
+        strengths: Sequence[float],
+        seed: int,
+        strength: float | None = None,
+        max_iter: int = 500,
+        caution: float = 0.0,
+    ) -> None:
+        """The regression on the rows of labelled nodes, with the user's C, the one given or the best of some."""
+        self.labels_ = known.nodes.size
+        self.C_ = float(self.C or strength or chosen_strength(rows, known, strengths, seed, max_iter, caution))
+        self.coefficients_, self.intercept_ = regression(
+            rows, known.codes, len(known.classes), self.C_, max_iter, weights=known.sample_weight
+        )
+
     def _check_columns(self, columns: int) -> None:
         """Refuse coefficients from a file that are not those of a table with so many columns."""
         if len(self.coefficients_) != columns:

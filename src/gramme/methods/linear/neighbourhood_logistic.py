@@ -27,7 +27,7 @@ from gramme.methods.propagation.label_propagation import MIN_PROBABILITY
 from gramme.methods.propagation.layer_trust import layer_skills
 from gramme.methods.propagation.series import NodeWalk, propagate
 
-from .logistic import FOLDS, LinearModel, chosen_strength, class_shares, importances, regression
+from .logistic import FOLDS, LinearModel, class_shares, importances, regression
 
 # Smoothing a regression's predictions over neighbours, who often have the same label.
 
@@ -219,14 +219,10 @@ class NeighbourhoodLogistic(LinearModel):
         A copy need not be explained: how much each layer counts in it is then left out.
         """
         check_number_range(graph)
-        self.columns_, self.labels_ = given_columns(graph), known.nodes.size
+        self.columns_ = given_columns(graph)
         seen = _surroundings(graph) if seen is None else seen
         self._kept = seen if keep else None
-        rows, classes = gather_rows(graph, seen.table, known.nodes), len(known.classes)
-        self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
-        self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, classes, self.C_, weights=known.sample_weight
-        )
+        self._learn(gather_rows(graph, seen.table, known.nodes), known, STRENGTHS, seed, strength)
         if explained:
             self.layer_importance_ = self._by_layer(importances(self._layer_scores(seen.table), graph), "importance")
         if smoothing is None:

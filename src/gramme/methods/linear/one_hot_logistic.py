@@ -20,7 +20,7 @@ from gramme.methods.params import PositiveInt, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 from gramme.methods.prepare import given_columns, given_features
 
-from .logistic import LinearModel, chosen_strength, class_shares, importances, regression
+from .logistic import LinearModel, class_shares, importances, regression
 from .one_hot import LayerColumns, SavedColumns, kinds_in_words, kinds_of_columns
 
 # How strongly a linear model may rely on each layer, learned from the labels by empirical Bayes.
@@ -226,25 +226,14 @@ class OneHotLogistic(LinearModel):
             layer_scales = np.ones(len(layers))
         elif layer_scales is None:
             layer_scales = learned_scales(layers, known.codes, seed, self.max_iter)
-        self.layer_scales_, self.labels_ = layer_scales, known.nodes.size
-        self._learn(layers, known, self.C or strength, seed)
+        self.layer_scales_ = layer_scales
+        strengths, caution = (AROUND_LEARNED, CAUTION) if self.weigh_layers else (STRENGTHS, 0.0)
+        rows = scaled_columns(layers, layer_scales)
+        self._learn(rows, known, strengths, seed, strength, self.max_iter, caution)
+        self.coefficients_ *= np.repeat(layer_scales, [layer.shape[1] for layer in layers])[:, None]
         if explained:
             self.layer_importance_ = self._by_layer(importances(self._layer_scores(parts), graph), "importance")
         return self._scored(sp.csr_array(sp.hstack(parts, format="csr")))
-
-    def _learn(self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int) -> None:
-        """The penalty, if none is given, and coefficients from the rows of the labelled nodes."""
-        classes = len(known.classes)
-        rows = scaled_columns(layers, self.layer_scales_)
-        if strength is None and self.weigh_layers:
-            strength = chosen_strength(rows, known, AROUND_LEARNED, seed, self.max_iter, CAUTION)
-        elif strength is None:
-            strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
-        self.C_ = float(strength)
-        found, self.intercept_ = regression(
-            rows, known.codes, classes, strength, self.max_iter, weights=known.sample_weight
-        )
-        self.coefficients_ = np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}

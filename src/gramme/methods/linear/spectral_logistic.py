@@ -17,7 +17,7 @@ from gramme.methods.params import PositiveInt, check_number_range
 from gramme.methods.persistence import SavedField
 from gramme.methods.propagation.layer_trust import layer_trust
 
-from .logistic import LinearModel, chosen_strength, class_shares, importances, regression
+from .logistic import LinearModel, class_shares, importances
 from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
@@ -80,12 +80,8 @@ class SpectralLogistic(LinearModel):
             trust = layer_trust(graph, known, seed)
             profile = WalkProfile.of(graph, self.dim, dict(zip(graph.layers, trust.tolist(), strict=True)))
             placed = profile.placed(graph)
-        self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
-        rows = profile.table(gather_rows(graph, placed, known.nodes))
-        self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
-        self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, len(known.classes), self.C_, weights=known.sample_weight
-        )
+        self.profile_, self.placed_ = profile, placed
+        self._learn(profile.table(gather_rows(graph, placed, known.nodes)), known, STRENGTHS, seed, strength)
         if explained:
             self.layer_importance_ = self._by_layer(importances(self._layer_scores(graph, placed), graph), "importance")
         return self._scored(placed)

@@ -18,7 +18,6 @@ A node of another graph gets its row by one step of the walk: the mean of what i
 from __future__ import annotations
 
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -57,65 +56,39 @@ last bit of every sum. Beyond this size sums are taken together, and such vector
 """
 
 
-class LayerSteps(ABC):
-    """One layer: values of neighbours, scaled by the square roots of the degrees on both sides."""
+class LayerSteps:
+    """One layer: values of neighbours, scaled by the square roots of the degrees (``scale``) on both sides."""
 
-    scale: Floats  # of the nodes here
+    def __init__(self, graph: PartGraph, layer: PartEdges | PartGroups) -> None:
+        self.layer, self.inside = layer, layer.incidence()
+        if isinstance(layer, PartEdges):
+            symmetric = not layer.directed
+            self._sum = PartEdgeSum(layer.links, symmetric=symmetric, include_self=False)
+        else:
+            self._shared = SharedGroups(graph.communicator, layer.shared, layer.shared_count)
+        self.scale = inverse_roots(self.over_neighbours(np.ones((graph.num_nodes, 1)))[:, 0])
 
-    @abstractmethod
-    def product(self, values: Floats) -> Floats:
-        """Scaled sums over neighbours, from values (nodes here, columns); a collective."""
-
-
-class EdgeSteps(LayerSteps):
-    """A layer of edges, both ways."""
-
-    def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
-        self.directed = layer.directed
-        self.sum = PartEdgeSum(layer.links, symmetric=not layer.directed, include_self=False)
-        self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
-
-    def both_ways(self, values: Floats) -> Floats:
-        """Sums over those a node listens to and those who listen to it; these are the same without direction."""
+    def over_neighbours(self, values: Floats) -> Floats:
+        """Sums over those a node listens to and those who listen to it, or over all members of its groups."""
+        if self.inside is not None:
+            members: Floats = self.inside @ self.over_members(values)
+            return members
         given = torch.from_numpy(np.ascontiguousarray(values))
-        found = self.sum(given)
-        if self.directed:
-            found += self.sum.transposed(given)
+        found = self._sum(given)
+        if self.layer.directed:
+            found += self._sum.transposed(given)
         sums: Floats = found.numpy()
         return sums
 
-    def product(self, values: Floats) -> Floats:
-        return self.scale[:, None] * self.both_ways(self.scale[:, None] * values)
-
-
-class GroupSteps(LayerSteps):
-    """A layer of groups, through their sums."""
-
-    def __init__(self, graph: PartGraph, layer: PartGroups) -> None:
-        self.names, self.inside = layer.group_names, layer.incidence()
-        self.back = self.inside.T.tocsr()
-        self._shared = SharedGroups(graph.communicator, layer.shared, layer.shared_count)
-        self.sizes = self.sums(np.ones((graph.num_nodes, 1)))[:, 0]
-        self.scale = inverse_roots(self.inside @ self.sizes)
-
-    def sums(self, values: Floats) -> Floats:
+    def over_members(self, values: Floats) -> Floats:
         """Sums of the groups with members here, over all their members."""
-        mine = torch.from_numpy(np.ascontiguousarray(self.back @ values))
-        found: Floats = self._shared.whole_(mine).numpy()
+        here = np.ascontiguousarray(self.inside.T @ values)
+        found: Floats = self._shared.whole_(torch.from_numpy(here)).numpy()
         return found
 
     def product(self, values: Floats) -> Floats:
-        found: Floats = self.scale[:, None] * (self.inside @ self.sums(self.scale[:, None] * values))
-        return found
-
-
-def layer_steps(graph: PartGraph, name: str) -> LayerSteps:
-    """Steps in one layer of a part."""
-    layer = graph.layers[name]
-    if isinstance(layer, PartEdges):
-        return EdgeSteps(graph, layer)
-    assert isinstance(layer, PartGroups)
-    return GroupSteps(graph, layer)
+        """Scaled sums over neighbours, from values (nodes here, columns); a collective."""
+        return self.scale[:, None] * self.over_neighbours(self.scale[:, None] * values)
 
 
 class WalkInParts:
@@ -126,7 +99,7 @@ class WalkInParts:
 
     def __init__(self, graph: PartGraph, weights: Mapping[str, float]) -> None:
         self.graph, self.weights = graph, weights
-        self.layers = {name: layer_steps(graph, name) for name in graph.layers}
+        self.layers = {name: LayerSteps(graph, layer) for name, layer in graph.layers.items()}
         mass = self._added(np.ones((graph.num_nodes, 1)))[:, 0]
         self.root = inverse_roots(mass)
         first = graph.in_order(np.sqrt(mass))
@@ -321,12 +294,12 @@ class WalkProfile:
         passed = (vectors * walk.root[:, None]).astype(np.float32)
         groups = {}
         for name, steps in walk.layers.items():
-            if isinstance(steps, GroupSteps):
+            if isinstance(steps.layer, PartGroups):
                 groups[name] = GroupVectors(
-                    LayerColumns(name, "groups", steps.names),
-                    steps.sizes,
-                    steps.sums(steps.scale[:, None])[:, 0],
-                    steps.sums(steps.scale[:, None] * passed).astype(np.float32),
+                    LayerColumns(name, "groups", steps.layer.group_names),
+                    steps.over_members(np.ones((graph.num_nodes, 1)))[:, 0],
+                    steps.over_members(steps.scale[:, None])[:, 0],
+                    steps.over_members(steps.scale[:, None] * passed).astype(np.float32),
                 )
         return cls(values, graph.nodes, passed, groups, weights)
 
@@ -339,7 +312,7 @@ class WalkProfile:
                 if layer.made_of != "edges":
                     raise DataError(f"the layer {name!r} has groups here; the model was fitted on one with edges")
                 if isinstance(graph, PartGraph):
-                    steps = layer_steps(graph, name)
+                    steps = LayerSteps(graph, layer)
                     ones = np.ones((graph.num_nodes, 1))
                     yield weight * steps.product(own), weight * steps.product(ones)[:, 0]
                     continue
