@@ -277,3 +277,11 @@ def test_a_point_that_may_part_thousands_is_told(tmp_path):
         table = read(tmp_path, "a;b;c\n1.234;0.123;1.5\n2;0.456;2.25\n")
     assert cells(table["a"]) == [1.234, 2.0]
     assert notes.doubts == ["'a': cells like '1.234' are read with a decimal point; if that is 1234, write it so"]
+
+
+def test_rows_with_too_few_cells_are_doubted(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n1,2\n")
+    with gathered() as notes:
+        table = read_table(tmp_path / "t.csv")
+    assert table["c"].isna().tolist() == [False, True]
+    assert notes.doubts == ["t.csv: rows with fewer cells than the header lack the last ones"]

@@ -5,20 +5,17 @@ A guess says why it was made, so that whoever shows it can mark it as one.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gramme.errors import DataError
+from gramme.errors import DataError, FileFormatError
 
 from .headers import edge_header
-from .plain_table import ENDINGS, header_of, read_table
+from .plain_table import ENDINGS, header_of, plain_rows, read_table
 from .tables import COMPANIONS
-from .text import SEPARATORS
 
 SAMPLE_BYTES = 1 << 18
 """Bytes of a file that are looked at to guess what its columns are."""
@@ -202,12 +199,12 @@ def _sample(path: Path, width: int) -> list[list[str]]:
     file_text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
     if len(raw) == SAMPLE_BYTES:
         file_text = file_text[: file_text.rfind("\n") + 1]
-    best: list[list[str]] = []
-    for separator in SEPARATORS:
-        with suppress(csv.Error):
-            table_rows = [row for row in csv.reader(io.StringIO(file_text), delimiter=separator) if row]
-            best = max(best, [row for row in table_rows[1:] if len(row) == width], key=len)
-    return best
+    sample_rows: list[list[str]] = []
+    with suppress(FileFormatError):
+        sample_rows.extend(
+            cells_of_row for _, cells_of_row in plain_rows(file_text, path)[2] if len(cells_of_row) == width
+        )
+    return sample_rows
 
 
 def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGuess]:

@@ -6,12 +6,9 @@ stored once, so that a million rows of answers stay small.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,9 +19,9 @@ import pandas as pd
 from gramme.errors import DataError, FileFormatError
 
 from .cells import in_nanoseconds, typed_column
-from .source import AUTO, MAX_DECLARED_BEYOND_FILE, checked_file, decode, read_bytes, tell
+from .source import AUTO, MAX_DECLARED_BEYOND_FILE, checked_file, decode, numbered_lines, read_bytes, tell
 from .spreadsheet import PARQUET, cell_text, read_arrow, sheet_values
-from .text import SEPARATORS, check_width, tell_separator, without_comments
+from .text import SEPARATORS, cells, check_width, quoted_fields, tell_separator, without_comments
 from .values import tell_of_labels, unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", *PARQUET, ".xlsx")
@@ -79,8 +76,8 @@ def header_of(path: Path, encoding: str = AUTO) -> list[str]:
         column_names = _excel(path).columns if ending == ".xlsx" else read_arrow(path).column_names
         return _column_names([str(column_name) for column_name in column_names], path)
     with checked_file(path).open("rb") as file:
-        start_text = file.read(1 << 16).rpartition(b"\n")[0]
-    return _header(decode(start_text or read_bytes(path), path, encoding), path)[1]
+        start_bytes = file.read(1 << 16).rpartition(b"\n")[0]
+    return plain_rows(decode(start_bytes or read_bytes(path), path, encoding), path)[1]
 
 
 def _delimited(
@@ -89,112 +86,58 @@ def _delimited(
     content = without_comments(decode(read_bytes(path), path, encoding), path)
     if "\0" in content:
         raise FileFormatError("this is not a text file: it has bytes of zero", file=path)
-    separator, column_names = _header(content, path)
+    separator, column_names, lines = plain_rows(content, path)
     if len(column_names) > 1:
         tell_separator(path, separator)
-    above = _header_lines(content)
-    lines = io.StringIO(content, newline="")
-    for _ in range(above):
-        lines.readline()
-    body = lines.read()
-    if _has_row_names(body, separator, len(column_names)) and "row" not in column_names:
+    numbered_rows = list(lines)
+    if not numbered_rows:
+        raise FileFormatError("there is a header but no row below it", file=path)
+    widths = {len(row_cells) for _, row_cells in numbered_rows}
+    distinct_starts = {row_cells[0] for _, row_cells in numbered_rows}
+    named = len(distinct_starts) == len(numbered_rows) and len(column_names) > 1 and "row" not in column_names
+    if widths == {len(column_names) + 1} and named:  # names of rows, as R writes them
         tell(f"{path.name}: the first column has no name in the header; called 'row'")
         column_names = ["row", *column_names]
-    # marks among the labels are counted before they are left out
-    absent: dict[Any, list[str]] = {
-        column_index: [""] if column_name == label else ["", *marks]
-        for column_index, column_name in enumerate(column_names)
-    }
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            table = pd.read_csv(
-                io.StringIO(body, newline=""),
-                sep=r"\s+" if separator == " " else separator,
-                dtype=str,
-                header=None,
-                names=list(range(len(column_names))),
-                index_col=False,
-                keep_default_na=False,
-                na_values=absent,
-                skipinitialspace=True,
-                low_memory=False,
+    for line_number, row_cells in numbered_rows if widths != {len(column_names)} else ():
+        if len(row_cells) > len(column_names):
+            error_text = f"there are {len(row_cells)} cells, but the header names {len(column_names)} columns"
+            raise FileFormatError(error_text, file=path, line=line_number)
+        if len(row_cells) < len(column_names):
+            tell(f"{path.name}: rows with fewer cells than the header lack the last ones", doubt=True)
+            row_cells += [""] * (len(column_names) - len(row_cells))
+    columns = dict(zip(column_names, zip(*(row_cells for _, row_cells in numbered_rows), strict=True), strict=True))
+    if label in columns:
+        tell_of_labels(Counter(columns[label]), marks)
+    return pd.DataFrame(
+        {
+            column_name: typed_column(
+                pd.Series(column_cells, dtype=object),
+                column_name,
+                marks,
+                as_text=column_name in text,
+                decimal_comma=separator == ";",
             )
-    except pd.errors.EmptyDataError:
-        table = pd.DataFrame({column_index: [] for column_index in range(len(column_names))})
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError, OverflowError) as error:
-        width_match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if width_match:
-            error_text = f"there are {width_match[3]} cells, but the header names {len(column_names)} columns"
-            raise FileFormatError(error_text, file=path, line=above + int(width_match[2])) from None
-        if isinstance(error, pd.errors.ParserWarning):
-            error_text = f"the rows have more cells than the {len(column_names)} columns of the header"
-            raise FileFormatError(error_text, file=path) from None
-        raise FileFormatError(f"not readable as a table: {error}", file=path) from None
-    if not len(table):
-        raise FileFormatError("there is a header but no row below it", file=path)
-    if label in column_names:
-        tell_of_labels(table[column_names.index(label)].value_counts().to_dict(), marks)
-    table_columns = {
-        column_name: typed_column(
-            table[column_index], column_name, marks, as_text=column_name in text, decimal_comma=separator == ";"
-        )
-        for column_index, column_name in enumerate(column_names)
-    }
-    return pd.DataFrame(table_columns)
+            for column_name, column_cells in columns.items()
+        }
+    )
 
 
-def _has_row_names(body: str, separator: str, columns: int) -> bool:
-    """Whether the first rows have one cell more than the header: names of rows, as R writes them."""
-    first = _first_rows(body, separator)
-    are_distinct = len({row[0] for row in first}) == len(first) > 1
-    return columns > 1 and are_distinct and {len(row) for row in first} == {columns + 1}
-
-
-def _first_rows(body: str, separator: str, most: int = 5) -> list[list[str]]:
-    """The first rows that are not blank; with a space for the separator, any number of them stands between cells."""
-    lines = (line_text.strip(" ") if separator == " " else line_text for line_text in io.StringIO(body, newline=""))
-    try:
-        return list(islice(filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True)), most))
-    except csv.Error:
-        return []
-
-
-def _header_lines(content: str) -> int:
-    """How many lines the header takes with what stands above it: blank lines, and line ends between quotes."""
-    lines = io.StringIO(content, newline="")
-    count, inside = 0, False
-    for line_text in lines:
-        count += 1
-        inside ^= line_text.count('"') % 2 == 1
-        if not inside and line_text.strip():
-            break
-    return count
-
-
-def _header(content: str, path: Path) -> tuple[str, list[str]]:
-    """The separator and the names of the columns."""
-    lines = io.StringIO(content, newline="")
-    start_text = "".join(line_number for _, line_number in zip(range(_header_lines(content)), lines, strict=False))
-    start_text = start_text.strip("\r\n")
-    if not start_text.strip():
-        raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    outside = re.sub(r'"[^"]*"', "", start_text)
-    separator_counts = {separator_mark: outside.count(separator_mark) for separator_mark in SEPARATORS}
-    separator = max(SEPARATORS, key=lambda mark: separator_counts[mark])
-    check_width(separator_counts[separator] + 1, path, 1)
-    if not separator_counts[separator]:  # R's write.table puts spaces between cells
-        head, *table_rows = _first_rows(content, " ", 10) or [[]]
-        widths = {len(row_cells) for row_cells in table_rows}
-        if len(head) > 1 and (widths == {len(head)} or widths == {len(head) + 1}):
+def plain_rows(content: str, path: Path) -> tuple[str, list[str], Iterator[tuple[int, list[str]]]]:
+    """The separator, the names of the columns, and the rows below with their lines."""
+    outside = re.sub(r'"[^"]*"', "", content).lstrip("\r\n \t").partition("\n")[0]
+    separator = max(SEPARATORS, key=outside.count)
+    if separator not in outside:  # R's write.table puts spaces between cells
+        head, *below = [quoted_fields(line_text) for _, line_text in islice(numbered_lines(content), 10)] or [[]]
+        widths = {len(row_cells) for row_cells in below}
+        if len(head) > 1 and widths in ({len(head)}, {len(head) + 1}):
             separator = " "
-    try:
-        column_names = next(
-            csv.reader(io.StringIO(start_text.strip(" "), newline=""), delimiter=separator, skipinitialspace=True)
-        )
-    except (csv.Error, StopIteration) as error:
-        raise FileFormatError(f"the header cannot be read: {error}", file=path, line=1) from None
-    return separator, _column_names(column_names, path)
+    rows = cells(content, separator, path)
+    if separator == " ":
+        rows = ((line_number, quoted_fields(line_text)) for line_number, line_text in numbered_lines(content))
+    header = next(rows, None)
+    if header is None:
+        raise FileFormatError("the file is blank; its first line must be a header", file=path)
+    return separator, _column_names(header[1], path), rows
 
 
 def _column_names(names: Iterable[str], path: Path) -> list[str]:
