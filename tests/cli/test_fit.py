@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -127,3 +128,33 @@ def test_a_model_that_is_none(school: Path, capsys: pytest.CaptureFixture[str]) 
     assert "not a complete safetensors file" in capsys.readouterr().err
     assert run("predict", school / "none", school / "school.csv", "--out", school / "p.csv") == 2
     assert not (school / "p.csv").exists()
+
+
+def test_the_accuracy_without_each_layer(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    side = random.integers(0, 2, 80)
+    rows = []
+    for layer, share in (("telling", 0.95), ("noise", 0.5)):
+        for node in range(80):
+            for _ in range(3):
+                alike = random.random() < share
+                other = random.choice(np.flatnonzero((side == side[node]) == alike))
+                rows += [f"{layer},n{node},n{other}"] if other != node else []
+    (tmp_path / "e.csv").write_text("layer,source,target\n" + "\n".join(rows))
+    (tmp_path / "l.csv").write_text("node,side\n" + "\n".join(f"n{k},{'ab'[side[k]]}" for k in range(80)))
+    options = ["--labels", tmp_path / "l.csv", "--method", "label-propagation", "--leave-one-layer-out"]
+    assert run("fit", tmp_path / "e.csv", *options, "--out", tmp_path / "out") == 0
+    assert "accuracy without a layer" in capsys.readouterr().out
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    found = config["without_layer"]
+    assert [row["layer"] for row in found["layers"]] == ["telling", "noise"], "the one that is missed most comes first"
+    assert found["accuracy"] == config["estimate"]["accuracy"]
+    telling = found["layers"][0]
+    assert telling["low"] < telling["change"] < telling["high"] < 0
+    assert telling["accuracy"] == pytest.approx(found["accuracy"] + telling["change"])
+    layers = pd.read_csv(tmp_path / "out" / "layers.csv").set_index("layer")
+    assert layers.loc["telling", "accuracy_without"] == pytest.approx(telling["accuracy"], abs=1e-5)
+    assert "How accurate it is without a layer" in (tmp_path / "out" / "report.html").read_text()
+    for more, message in ((["--no-estimate"], "leave out --no-estimate"), (["--workers", 2], "in one process")):
+        assert run("fit", tmp_path / "e.csv", *options, *more, "--out", tmp_path / "no") == 2
+        assert message in capsys.readouterr().err

@@ -77,6 +77,8 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         """
         name_order = self._fitted_order()
         graph = name_order.graph
+        if graph.num_layers == 1:  # all that is predicted comes through it, and without it there is no graph
+            return self._by_layer(shares_of_joined(np.ones(1), graph), "importance")
         fitted_numbers = self.values_[name_order.to_given(np.arange(graph.num_nodes)).argsort()]
         layer_changes = np.zeros(graph.num_layers)
         for layer_block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, 32)):

@@ -246,7 +246,7 @@ def _environment(rows: bool, html: bool) -> jinja2.Environment:
         "count": lambda value: f"{value:,}",
         "share": share,
         "span": span,
-        "points": lambda value: f"{100 * value:+.1f}".replace("-", "−"),
+        "points": lambda value: f"{100 * value:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0"),
         "quoted": repr,
         "signed": signed,
         "plural": lambda count, thing, *ending: plural(count, word(thing), *ending),
