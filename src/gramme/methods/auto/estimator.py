@@ -131,56 +131,47 @@ class MixtureEstimator(GraphEstimator):
         # benchmarks/accuracy/tables.py
         default_seconds = DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, 30.0)
         self.models_, self.done_in_time_, all_unseen = {}, "", []
-        for ingredient_name in [] if self.ingredients is not None else too_large_for(graph, self.registered):
-            self._say_done(f"The data are too large for {ingredient_name}, which is left out.")
+        for name in [] if self.ingredients is not None else too_large_for(graph, self.registered):
+            self._say_done(f"The data are too large for {name}, which is left out.")
         ingredient_names = names_for(graph, self.ingredients, self.registered)
         recipe = Recipe(self.get_params(deep=False), tuple(ingredient_names), known.nodes.size, seed)
         num_tested_folds = int(fold.max()) + 1
         work_share_of = work_shares(recipe, num_tested_folds, self.registered)
-        for ingredient_name in ingredient_names:
-            is_slow = self.registered[ingredient_name].slow
-            model = self.registered[ingredient_name].made(recipe)
+        for name in ingredient_names:
+            ingredient = self.registered[name]
+            model = ingredient.made(recipe)
             seconds_left = np.inf if budget_seconds is None else budget_seconds - (time.perf_counter() - start_seconds)
-            allowance = (
-                TimeBudget(
-                    default_seconds if budget_seconds is None else seconds_left, measured=budget_seconds is not None
-                )
-                if is_slow
-                else None
-            )
-            ingredient_folds = fold if is_slow or quick_fold is None else quick_fold
+            longest_seconds, allowance = seconds_left / 2 if self.models_ else np.inf, None
+            if ingredient.slow:
+                longest_seconds = np.inf  # it keeps to its allowance by itself
+                if budget_seconds is None:
+                    allowance = TimeBudget(default_seconds, measured=False)
+                else:
+                    allowance = TimeBudget(seconds_left, measured=True)
+            own_fold = fold if ingredient.slow or quick_fold is None else quick_fold
             try:
-                with (
-                    part(ingredient_name, work_share_of[ingredient_name]),
-                    time_limit(np.inf if is_slow or not self.models_ else seconds_left / 2),
-                ):
-                    unseen_predictions = model.fit_with_folds(
-                        graph, known, ingredient_folds, COPIES_PER_FOLD, allowance
-                    )
+                with part(name, work_share_of[name]), time_limit(longest_seconds):
+                    unseen = model.fit_with_folds(graph, known, own_fold, COPIES_PER_FOLD, allowance)
             except (OutOfTimeError, TimeLimitError):
                 if not self.models_:
                     raise
-                budget_words = "the default" if budget_seconds is None else rough_duration(budget_seconds)
-                ingredient_words = "Attention" if is_slow else self.registered[ingredient_name].name
-                self._say_done(f"{ingredient_words} is left out: a budget of {budget_words} is too short for it.")
+                within_words = "the default" if budget_seconds is None else rough_duration(budget_seconds)
+                who = "Attention" if ingredient.slow else name
+                self._say_done(f"{who} is left out: a budget of {within_words} is too short for it.")
                 continue
             except KeyboardInterrupt:
-                if not is_slow or not self.models_:
+                if not ingredient.slow or not self.models_:
                     raise
                 self.interrupted_ = True
                 break
             return_memory(graph.num_entries)
-            all_unseen.append(unseen_predictions)
-            self.models_[ingredient_name] = model
-            training_size = getattr(model, "effort_", None)
-            if training_size is not None:
+            all_unseen.append(unseen)
+            self.models_[name] = model
+            if (trained_size := getattr(model, "effort_", None)) is not None:
                 full_size = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
                 num_folds = min(self.folds, known.nodes.size)
-                self._say_done(
-                    training_size_in_words(
-                        training_size, full_size, num_folds, num_tested_folds, budget_seconds, default_seconds
-                    )
-                )
+                asked = num_folds, num_tested_folds, budget_seconds, default_seconds
+                self._say_done(training_size_in_words(trained_size, full_size, *asked))
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break
@@ -234,15 +225,10 @@ def work_shares(recipe: Recipe, folds: int, ingredients: Mapping[str, Ingredient
 
     A network counts three times, as it took on Debian's packages.
     """
-    num_models = {
-        ingredient_name: 3 * (recipe.settings["ensemble"] + folds * COPIES_PER_FOLD)
-        if ingredients[ingredient_name].slow
-        else 1 + folds
-        for ingredient_name in recipe.names
-    }
-    return {
-        ingredient_name: model_count / sum(num_models.values()) for ingredient_name, model_count in num_models.items()
-    }
+    networks = 3 * (recipe.settings["ensemble"] + folds * COPIES_PER_FOLD)
+    num_models = {name: networks if ingredients[name].slow else 1 + folds for name in recipe.names}
+    total_models = sum(num_models.values())
+    return {name: count / total_models for name, count in num_models.items()}
 
 
 def training_size_in_words(
