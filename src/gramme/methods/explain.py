@@ -45,12 +45,12 @@ from gramme.methods.propagation.label_propagation import LabelPropagation
 from gramme.methods.regression.ingredients import GroupsRidge, WalksRidge
 
 from .base import GraphEstimator, NodeClassifier
-from .contributions import Pair, Through, hearings, kind_of, logarithmic_mean
+from .contributions import GROUPS, NEIGHBOURS, Pair, Through, hearings, kind_of, logarithmic_mean
 from .labels import class_prior
 from .prepare import with_layers_of_fit
 
 # What a prediction for a node of another graph is based on: neighbours, groups or features that the model knows.
-NEIGHBOURS, GROUPS, FEATURES, NOTHING = "neighbours", "groups", "features", "nothing"
+FEATURES, NOTHING = "features", "nothing"
 
 Flags = NDArray[np.bool_]
 

@@ -123,16 +123,8 @@ class WeightedNodes:
 
     def part(self, kept: NDArray[Any]) -> Self:
         """Some of them, by a mask or by positions among them."""
-        array_fields = {array_field.name: getattr(self, array_field.name) for array_field in fields(self)}
-        num_labels = self.nodes.size
-        return replace(
-            self,
-            **{
-                field_name: field_array[kept]
-                for field_name, field_array in array_fields.items()
-                if field_name != "classes" and len(field_array) == num_labels
-            },
-        )
+        label_arrays = [one.name for one in fields(self) if one.name != "classes"]
+        return replace(self, **{name: getattr(self, name)[kept] for name in label_arrays})
 
     def sorted_by_name(self, order: NameOrder) -> tuple[Self, NDArray[np.int64]]:
         """The same in the order of the nodes' names, and where each stood."""

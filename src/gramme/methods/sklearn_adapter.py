@@ -111,17 +111,16 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             X = np.asarray(X)
         if getattr(X, "ndim", 2) == 1:
             X = np.asarray(X)[:, None]
-        position_column = self._column(validate_data(self, X, reset=reset, dtype=None))
+        checked = validate_data(self, X, reset=reset, dtype=None)
+        if checked.shape[1] != 1:
+            raise DataError(f"X must have one column, the positions of nodes, not {checked.shape[1]}")
+        position_column = checked[:, 0]
         try:
             position_numbers = position_column.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"X must hold positions of nodes: {error}") from error
         last_position = self.graph.num_nodes - 1
-        is_wrong = (
-            (position_numbers != np.floor(position_numbers))
-            | (position_numbers < 0)
-            | (position_numbers > last_position)
-        )
+        is_wrong = (position_numbers % 1 != 0) | (position_numbers < 0) | (position_numbers > last_position)
         if is_wrong.any():
             wrong_number = position_column[is_wrong][0]
             problem_words = "Negative values in data passed to X: it " if wrong_number < 0 else "X "
@@ -130,12 +129,6 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
                 f"{wrong_number}"
             )
         return position_numbers.astype(np.int64)
-
-    def _column(self, X: NDArray[Any]) -> NDArray[Any]:
-        if X.shape[1] != 1:
-            raise DataError(f"X must have one column, the positions of nodes, not {X.shape[1]}")
-        column: NDArray[Any] = X[:, 0]
-        return column
 
     def _one_label_per_node(
         self, nodes: NDArray[np.int64], codes: NDArray[np.intp]
