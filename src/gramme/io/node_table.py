@@ -23,7 +23,7 @@ from .parsed import Groups, Parsed, ReadOptions
 from .source import decode, numbered_lines, read_bytes, tell
 from .spreadsheet import PARQUET, column_texts, read_arrow, read_sheets
 from .text import cells, quoted_fields, separator_of
-from .values import is_whole, parse_number, tell_of_twins
+from .values import is_whole, parse_number, parse_weight, tell_of_twins
 
 # A table of nodes with their attributes: the label is one column, numeric columns may be features.
 LABEL_COLUMN = "label"
@@ -57,6 +57,13 @@ class AttributeTable:
     def error(self, problem: str, line: int | None = None) -> FileFormatError:
         """What is wrong with the table, or on one of its lines."""
         return FileFormatError(problem, file=self.path, line=line)
+
+    def weight(self, text: str, line: int) -> float | None:
+        """The weight in a cell, None for a blank one."""
+        try:
+            return parse_weight(text) if text else None
+        except ValueError as error:
+            raise self.error(str(error), line) from None
 
     def has(self, column: str) -> bool:
         """Whether there is such a column."""

@@ -23,7 +23,7 @@ from .labels import NodeFacts, read_labels, settle_labels, table_facts
 from .node_table import AttributeTable, read_attributes
 from .parsed import ReadOptions, ReadReport
 from .source import checked_file, gathered, tell
-from .values import in_order, parse_weight
+from .values import in_order
 
 FORMAT = "relations"
 _TYPED = ("source_type", "source", "target_type", "target")
@@ -163,11 +163,10 @@ def _one(path: Path, kinds: tuple[str, ...], options: ReadOptions) -> pd.DataFra
         places = [0, 1]
         tell(
             f"{path.name}: read {facts_table.header[0]!r} as {kinds[0]} and {facts_table.header[1]!r} as "
-            f"{kinds[-1]}; if the first "
-            "line is a pair already, write a header above it",
+            f"{kinds[-1]}; if the first line is a pair already, write a header above it",
             doubt=True,
         )
-    return _frame(facts_table, facts_table.rows, places, header_words)
+    return _frame(facts_table, range(len(facts_table.rows)), places, header_words)
 
 
 def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFrame]:
@@ -178,8 +177,7 @@ def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFra
     if missing_name is not None:
         raise FileFormatError(
             f"a table of relations has the columns {', '.join(_TYPED)}, and may have relation and weight; "
-            f"{missing_name!r} "
-            "is missing",
+            f"{missing_name!r} is missing",
             file=path,
         )
     at = {name: header_words.index(name) for name in header_words}
@@ -191,33 +189,22 @@ def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFra
         column_name = row_cells[at["relation"]] if "relation" in at else ""
         key: tuple[str, ...] = (kinds[0], column_name, kinds[1]) if column_name else kinds
         table_rows.setdefault(key, []).append(number)
-    pairs_by_relation: dict[tuple[str, ...], pd.DataFrame] = {}
-    for relation, chosen in table_rows.items():
-        part = AttributeTable(
-            path,
-            facts_table.header,
-            [facts_table.rows[number] for number in chosen],
-            [facts_table.lines[number] for number in chosen],
-        )
-        pairs_by_relation[relation] = _frame(part, part.rows, [at["source"], at["target"]], header_words)
-    return pairs_by_relation
+    places = [at["source"], at["target"]]
+    return {relation: _frame(facts_table, chosen, places, header_words) for relation, chosen in table_rows.items()}
 
 
-def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], words: list[str]) -> pd.DataFrame:
+def _frame(table: AttributeTable, chosen: Iterable[int], places: list[int], words: list[str]) -> pd.DataFrame:
     """Source, target and perhaps weight; an empty cell or an unreadable weight is an error with its line."""
-    for row_cells, line_number in zip(rows, table.lines, strict=True):
-        for column_index in places:
+    columns: dict[str, list[Any]] = {"source": [], "target": [], "weight": []}
+    weight_index = words.index("weight") if "weight" in words else None
+    for row_number in chosen:
+        row_cells, line_number = table.rows[row_number], table.lines[row_number]
+        for side, column_index in zip(("source", "target"), places, strict=True):
             if not row_cells[column_index]:
                 raise table.error(f"the column {table.header[column_index]!r} is empty here", line_number)
-    table_columns: dict[str, Any] = {
-        side: [row[place] for row in rows] for side, place in zip(("source", "target"), places, strict=True)
-    }
-    edge_weights = [row[words.index("weight")] for row in rows] if "weight" in words else []
-    if any(edge_weights):
-        table_columns["weight"] = []
-        for text, line_number in zip(edge_weights, table.lines, strict=True):
-            try:
-                table_columns["weight"].append(parse_weight(text) if text else 1.0)
-            except ValueError as error:
-                raise table.error(str(error), line_number) from None
-    return pd.DataFrame(table_columns, dtype=object if "weight" not in table_columns else None)
+            columns[side].append(row_cells[column_index])
+        columns["weight"].append(None if weight_index is None else table.weight(row_cells[weight_index], line_number))
+    weights = columns.pop("weight")
+    if all(weight is None for weight in weights):
+        return pd.DataFrame(columns, dtype=object)
+    return pd.DataFrame(columns | {"weight": [1.0 if weight is None else weight for weight in weights]})

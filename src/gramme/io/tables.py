@@ -28,7 +28,6 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from .lossy import TextGraph, as_text, text_names
 from .node_table import LABEL_COLUMN, TRUTH, AttributeTable, name_column, read_attributes, take_columns
 from .parsed import Groups, Parsed, ReadOptions, between
-from .values import parse_weight
 
 COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
 
@@ -206,21 +205,19 @@ def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: Read
 
 def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
     """The memberships; the weights of a layer are all given or none."""
-    edge_weights = table.column("weight") if table.has("weight") else [""] * len(table.rows)
+    weight_cells = table.column("weight") if table.has("weight") else [""] * len(table.rows)
     table_rows = _rows(table, ("layer", "node", "group"))
-    for (layer_name, node, group), edge_weight, line_number in zip(table_rows, edge_weights, table.lines, strict=True):
+    for (layer_name, node, group), cell, line_number in zip(table_rows, weight_cells, table.lines, strict=True):
         layer_groups = groups.setdefault(layer_name, Groups())
-        if bool(edge_weight) != bool(layer_groups.weights) and layer_groups.nodes:
+        weight = table.weight(cell, line_number)
+        if (weight is None) == bool(layer_groups.weights) and layer_groups.nodes:
             raise table.error(
                 f"some memberships of the layer {layer_name!r} have a weight and some have none", line_number
             )
         layer_groups.nodes.append(node)
         layer_groups.groups.append(group)
-        if edge_weight:
-            try:
-                layer_groups.weights.append(parse_weight(edge_weight))
-            except ValueError as error:
-                raise table.error(str(error), line_number) from None
+        if weight is not None:
+            layer_groups.weights.append(weight)
 
 
 def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:

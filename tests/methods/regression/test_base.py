@@ -28,6 +28,7 @@ def test_known_numbers_by_place_and_by_name() -> None:
     [
         (["low", *[None] * 5], "the label 'low' of 'a' is not a number"),
         ([1.0, float("inf"), *[None] * 4], "the label of 'b' is infinite"),
+        ([1e-300, -2e-300, *[None] * 4], "the largest of the labels is 2e-300, below 1e-100"),
         ([1.0, 2.0, *[None] * 4], "2 nodes have a known number; at least 5 are needed"),
     ],
 )

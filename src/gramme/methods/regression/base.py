@@ -165,6 +165,9 @@ def known_numbers(graph: MultilayerGraph, y: Any = None, *, sample_weight: Any =
             )
         if not math.isnan(node_number):
             number_at[position] = node_number
+    largest = max(map(abs, number_at.values()), default=0.0)
+    if 0 < largest < 1 / MAX_FEATURE:
+        raise DataError(f"the largest of the labels is {largest:g}, below {1 / MAX_FEATURE:g}; scale the numbers")
     known_values = KnownNumbers(np.array(list(number_at), dtype=np.int64), values=np.array(list(number_at.values())))
     if sample_weight is not None:
         label_weights = node_weights(graph, sample_weight)[known_values.nodes]
