@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
 PROJECT, LABELS, TRUTH = "project.json", "labels.csv", "truth.csv"
 DATA, RESULTS, INCOMING, EARLIER = "data", "results", "incoming", "earlier"
-FORMAT = 1
-"""Of project.json; raised when an older app could not read it."""
+FORMAT = 1  # of project.json; raised when an older app could not read it
 
 
 @dataclass
@@ -94,13 +93,11 @@ class Project:
         if self.folder.exists() and not self.folder.is_dir():
             raise DataError(f"{self.folder} is a file, not a folder for a project")
         if self.folder.is_dir() and not (self.folder / PROJECT).exists():
-            project_names = {DATA, LABELS, TRUTH, RESULTS, INCOMING, EARLIER, ".lock"}
-            other_names = [path.name for path in self.folder.iterdir() if path.name not in project_names]
-            if [name for name in other_names if not name.startswith(".")]:
-                raise DataError(
-                    f"{self.folder} holds other files ({sorted(other_names)[0]!r}); name an empty or new folder "
-                    "with --project"
-                )
+            other_names = {path.name for path in self.folder.iterdir() if not path.name.startswith(".")}
+            other_names -= {DATA, LABELS, TRUTH, RESULTS, INCOMING, EARLIER}
+            if other_names:
+                problem = f"{self.folder} holds other files ({min(other_names)!r})"
+                raise DataError(f"{problem}; name an empty or new folder with --project")
         for folder_name in (DATA, RESULTS, INCOMING):
             (self.folder / folder_name).mkdir(parents=True, exist_ok=True)
         lock_file = self.folder / ".lock"
@@ -109,22 +106,18 @@ class Project:
             lock_handle = lock(lock_file)
         except OSError:
             lock_owner = lock_file.read_text(encoding="utf-8", errors="replace").strip()
-            owner_note = f" ({lock_owner})" if lock_owner else ""
-            raise DataError(
-                f"another gramme app has the project {self.folder} open{owner_note}; use its page, or end it first"
-            ) from None
+            problem = f"another gramme app has the project {self.folder} open{lock_owner and f' ({lock_owner})'}"
+            raise DataError(f"{problem}; use its page, or end it first") from None
         lock_file.write_text(f"process {os.getpid()}", encoding="utf-8")
         return lock_handle
 
-    def note_address(self, address: str) -> None:
-        """Write down where the page is, for a second app that wants the same project; never the token."""
-        owner_text = f"process {os.getpid()}, {address}"
+    def note_owner(self, owner: str) -> None:
+        """Write down who has the project and where the page is, for a second app that wants it; never the token."""
         with contextlib.suppress(OSError):
-            (self.folder / ".lock").write_text(owner_text, encoding="utf-8")
+            (self.folder / ".lock").write_text(owner, encoding="utf-8")
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):
-            (self.folder / ".lock").write_text("", encoding="utf-8")
+        self.note_owner("")
         unlock(self._lock)
         self._lock = None
 
@@ -312,7 +305,7 @@ class Project:
         node_cells = zip(node_names, labels, described_cells, strict=True)
         table_rows = ([node_name, label or "", *other_cells] for node_name, label, other_cells in node_cells)
         self.classes = []
-        self.classes = self._with_classes(plan, sorted({node_name for node_name in labels if node_name is not None}))
+        self.classes = self._with_classes(plan, labels)
         self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
         self._write({self.folder / LABELS: csv_text([header, *table_rows])})
         self._save(plan)
@@ -354,7 +347,7 @@ class Project:
         self.data = OpenData(plan, graph, node_names, labels, extra_cells, list(notes), reading, truth)
         node_cells = zip(node_names, labels, extra_cells, strict=True)
         self.data.lines = [csv_text([[name, label or "", *other_cells]]) for name, label, other_cells in node_cells]
-        self.classes = self._with_classes(plan, sorted({label_text for label_text in labels if label_text is not None}))
+        self.classes = self._with_classes(plan, labels)
 
     def _put_aside(self) -> None:
         """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
@@ -373,11 +366,7 @@ class Project:
         if (self.folder / PROJECT).exists():
             return
         earlier_folders = (self.folder / EARLIER).glob("*")
-        unfinished = [
-            earlier_folder
-            for earlier_folder in earlier_folders
-            if (earlier_folder / PROJECT).exists() and not (earlier_folder / DATA).exists()
-        ]
+        unfinished = [path for path in earlier_folders if (path / PROJECT).exists() and not (path / DATA).exists()]
         for name in (LABELS, TRUTH, RESULTS, DATA):  # data last, whose absence says that there is more to move
             path = self.folder / name
             if unfinished and path.exists():
@@ -420,7 +409,7 @@ class Project:
             labels[node] = None if new_label is None else checked_label(new_label, number=data.plan.predicts_numbers)
             table_lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
             changed_nodes.append(node)
-        classes = self._with_classes(data.plan, (labels[node] for node in changed_nodes))
+        classes = self._with_classes(data.plan, [labels[node] for node in changed_nodes])
         if len(classes) > 1000:  # as many as a page can offer
             raise DataError("there are more than 1,000 different labels")
         header = csv_text([data.plan.labels_header()])
@@ -436,7 +425,7 @@ class Project:
         """The classes and further ones; none where labels are numbers."""
         if plan.predicts_numbers:
             return []
-        return list(dict.fromkeys([*self.classes, *(class_name for class_name in labels if class_name is not None)]))
+        return list(dict.fromkeys([*self.classes, *sorted({label for label in labels if label is not None})]))
 
     def opened(self) -> OpenData:
         if self.data is None:

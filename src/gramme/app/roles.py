@@ -86,13 +86,9 @@ class Plan:
 
     @classmethod
     def of_guesses(cls, guesses: Sequence[FileGuess]) -> Plan:
-        roles_by_file = [{column.name: column.role for column in file_guess.columns} for file_guess in guesses]
+        roles_by_file = [{column.name: column.role for column in guess.columns} for guess in guesses]
         guessed_files = zip(guesses, roles_by_file, strict=True)
-        return cls(
-            tuple(
-                FilePlan(file_guess.name, file_guess.role, column_roles) for file_guess, column_roles in guessed_files
-            )
-        )
+        return cls(tuple(FilePlan(guess.name, guess.role, column_roles) for guess, column_roles in guessed_files))
 
     @property
     def edges(self) -> list[FilePlan]:

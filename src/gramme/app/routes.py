@@ -143,10 +143,8 @@ class Api:
         for predictions in (fit, earlier_fit):
             classes += [name for name in (predictions.classes if predictions else ()) if name not in classes]
         class_codes = {name: class_code for class_code, name in enumerate(classes)}
-        answer: Answer = {
-            "classes": classes,
-            "label": [class_codes.get(labels[node] or "", -1) for node in nodes.tolist()],
-        }
+        label_codes = [class_codes.get(labels[node] or "", -1) for node in nodes.tolist()]
+        answer: Answer = {"classes": classes, "label": label_codes}
         if fit is not None:
             class_lookup = np.array([class_codes[name] for name in fit.classes] or [-1])
             answer["predicted"] = class_lookup[fit.predicted][nodes].tolist()
@@ -173,11 +171,8 @@ class Api:
             only=query.get("only", ""),
         )
         first_row, last_row = _page(query)
-        return {
-            "total": len(node_table),
-            "offset": first_row,
-            "rows": views.node_records(node_table[first_row:last_row]),
-        }
+        shown_rows = views.node_records(node_table[first_row:last_row])
+        return {"total": len(node_table), "offset": first_row, "rows": shown_rows}
 
     def node(self, number: str, query: Answer) -> Answer:
         """GET /api/nodes/NUMBER: label, prediction, and neighbours by layer with theirs."""
@@ -230,12 +225,8 @@ class Api:
 
     def _labelled(self) -> Answer:
         project = self.project
-        return {
-            "version": project.version,
-            "classes": project.classes,
-            "labelled": sum(label is not None for label in project.opened().labels),
-            "can_undo": project.can_undo,
-        }
+        labelled = sum(label is not None for label in project.opened().labels)
+        return {name: getattr(project, name) for name in ("version", "classes", "can_undo")} | {"labelled": labelled}
 
     def start(self, body: Answer) -> Answer:
         """POST /api/jobs: run a command; kind and a few options."""
@@ -274,9 +265,7 @@ class Api:
         first_row, last_row = _page(query)
         shown_rows = result_table[first_row:last_row]
         node_numbers = {name: node_number for node_number, name in enumerate(data.names)}
-        node_columns = shown_rows[
-            [column_name for column_name in ("node", "source", "target") if column_name in result_table.columns]
-        ]
+        node_columns = shown_rows[[name for name in ("node", "source", "target") if name in result_table.columns]]
         answer = {"header": list(result_table.columns), "rows": shown_rows.to_numpy().tolist()}
         answer |= {"total": len(result_table), "offset": first_row}
         cells_by_row = [zip(node_columns.columns, row, strict=True) for row in node_columns.to_numpy()]

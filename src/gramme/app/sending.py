@@ -16,6 +16,9 @@ from .project import DATA, LABELS, Project
 from .reading import read_csv
 from .views import RESULT_FILES, Results
 
+_CSV = "text/csv; charset=utf-8"
+_EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 
 @dataclass(frozen=True)
 class Parcel:
@@ -29,25 +32,22 @@ class Parcel:
 
 def parcel(project: Project, results: Results, what: str, result: str) -> Parcel:
     """The file that was asked for: report, page, table, excel (each of a result), labels, script or python."""
-    if what == "labels":
-        return Parcel(LABELS, "text/csv; charset=utf-8", (project.folder / LABELS).read_bytes())
-    if what == "script":
-        text = script(project, results)
-        return Parcel("again.sh", "text/x-shellscript; charset=utf-8", text.encode())
-    if what == "python":
-        text = snippet(project, results, result)
-        return Parcel("again.py", "text/x-python; charset=utf-8", text.encode())
     result_kind = result.partition("-")[2]
     file_stem = f"{project.name}-{result_kind}"
+    if what == "labels":
+        return Parcel(LABELS, _CSV, (project.folder / LABELS).read_bytes())
+    if what == "script":
+        return Parcel("again.sh", "text/x-shellscript; charset=utf-8", script(project, results).encode())
+    if what == "python":
+        return Parcel("again.py", "text/x-python; charset=utf-8", snippet(project, results, result).encode())
     if what in ("report", "page"):
         content = results.path(result, "report.html").read_bytes()
         return Parcel(f"{file_stem}.html", "text/html; charset=utf-8", content, inline=what == "report")
     table_path = results.path(result, RESULT_FILES.get(result_kind, "predictions.csv"))
     if what == "table":
-        return Parcel(f"{file_stem}.csv", "text/csv; charset=utf-8", table_path.read_bytes())
+        return Parcel(f"{file_stem}.csv", _CSV, table_path.read_bytes())
     if what == "excel":
-        result_kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-        return Parcel(f"{file_stem}.xlsx", result_kind, workbook(table_path))
+        return Parcel(f"{file_stem}.xlsx", _EXCEL, workbook(table_path))
     raise DataError(f"there is no {what!r} to send")
 
 

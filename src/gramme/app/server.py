@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hmac
+import os
 import secrets
 import socket
 import threading
@@ -158,7 +159,7 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
         port_number = listening_socket.getsockname()[1]
         token = secrets.token_urlsafe(24)
         address = f"http://127.0.0.1:{port_number}/"
-        project.note_address(address)
+        project.note_owner(f"process {os.getpid()}, {address}")
         app, jobs = make_app(project)
         guarded = Guard(app, token=token, port=port_number)
         config = uvicorn.Config(

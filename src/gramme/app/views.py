@@ -27,14 +27,9 @@ from gramme.graph.layout import fair_share, node_positions
 MAX_DRAWN_NODES = 20_000  # of more, those with a label are shown and a random sample of the others
 MAX_DRAWN_LINES = 200_000  # edges and memberships over all layers
 MAX_NEIGHBOURS, MAX_MEMBERS = 60, 12  # that are listed of a node in a layer, and of each group of its
-RESULT_FILES = {
-    "fit": "predictions.csv",
-    "links": "links.csv",
-    "rank": "ranks.csv",
-    "groups": "groups.csv",
-    "ask": "ask.csv",
+RESULT_FILES = {"fit": "predictions.csv", "rank": "ranks.csv"} | {
+    kind: f"{kind}.csv" for kind in ("links", "groups", "ask")
 }
-"""The table of each kind of result."""
 
 Indices = NDArray[np.int64]
 
@@ -80,12 +75,10 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     place_blocks = [node_positions(drawn_graph).astype(np.float32)]
     num_points, layer_records, line_arrays = chosen.size, [], []
     incidences = {name: layer.incidence() for name, layer in layers.items()}
-    line_counts = [
-        layers[name].num_edges if incidence is None else incidence.nnz for name, incidence in incidences.items()
-    ]
-    line_budget = fair_share(line_counts, MAX_DRAWN_LINES)
-    for (name, members), num_lines in zip(incidences.items(), line_counts, strict=True):
-        sampled = _sample(num_lines, line_budget, random)
+    line_counts = {name: layers[name].num_edges if found is None else found.nnz for name, found in incidences.items()}
+    line_budget = fair_share(list(line_counts.values()), MAX_DRAWN_LINES)
+    for name, members in incidences.items():
+        sampled = _sample(line_counts[name], line_budget, random)
         if members is None:
             edges = layers[name].to_edges()
             point_pairs = np.stack([edges.source[sampled], edges.target[sampled]], axis=1)
@@ -98,14 +91,8 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
             point_pairs = np.stack([member[sampled], num_points + group[sampled]], axis=1)
             num_points += members.shape[1]
         line_arrays.append(point_pairs.astype(np.uint32))
-        layer_records.append(
-            {
-                "name": name,
-                "kind": "edges" if members is None else "groups",
-                "lines": int(point_pairs.shape[0]),
-                "of": num_lines,
-            }
-        )
+        kind = "edges" if members is None else "groups"
+        layer_records.append({"name": name, "kind": kind, "lines": len(point_pairs), "of": line_counts[name]})
     return Picture(chosen, np.concatenate(place_blocks), layer_records, line_arrays, graph.num_nodes)
 
 
