@@ -158,9 +158,8 @@ class Plan:
         node_file = self.nodes
         if node_file is None or self.is_table:
             # a column of labels in a table is no layer, since the layers are named
-            return {option_name: value for option_name, value in reading_options.items() if option_name != "label"} | {
-                "labels": labels
-            }
+            reading_options.pop("label", None)
+            return reading_options | {"labels": labels}
         header = self.labels_header()
         return reading_options | {"labels": labels, "id": header[0], "label": header[1]}
 
@@ -179,9 +178,8 @@ class Plan:
             return None
         class_column, number_column = self.nodes.only("label"), self.nodes.only("number")
         if class_column and number_column:
-            raise DataError(
-                f"{self.nodes.name}: {class_column!r} and {number_column!r} cannot both be predicted; choose one"
-            )
+            columns = f"{class_column!r} and {number_column!r}"
+            raise DataError(f"{self.nodes.name}: {columns} cannot both be predicted; choose one")
         return class_column or number_column
 
     def _edge_options(self) -> dict[str, Any]:

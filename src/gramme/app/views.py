@@ -27,9 +27,8 @@ from gramme.graph.layout import fair_share, node_positions
 MAX_DRAWN_NODES = 20_000  # of more, those with a label are shown and a random sample of the others
 MAX_DRAWN_LINES = 200_000  # edges and memberships over all layers
 MAX_NEIGHBOURS, MAX_MEMBERS = 60, 12  # that are listed of a node in a layer, and of each group of its
-RESULT_FILES = {"fit": "predictions.csv", "rank": "ranks.csv"} | {
-    kind: f"{kind}.csv" for kind in ("links", "groups", "ask")
-}
+RESULT_FILES = {kind: f"{kind}.csv" for kind in ("links", "groups", "ask")}
+RESULT_FILES |= {"fit": "predictions.csv", "rank": "ranks.csv"}
 
 Indices = NDArray[np.int64]
 
@@ -129,24 +128,17 @@ class Neighbours:
             if groups is None:
                 neighbours, weights = layer.neighbours(node)
                 strongest = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
-                neighbour_nodes = neighbours[strongest].tolist()
-                layer_records.append(
-                    {"layer": name, "kind": "edges", "count": len(neighbours), "nodes": neighbour_nodes}
-                )
+                nearest = {"count": len(neighbours), "nodes": neighbours[strongest].tolist()}
+                layer_records.append({"layer": name, "kind": "edges"} | nearest)
                 continue
             incidence = groups.incidence()
             own_groups = incidence.indices[incidence.indptr[node] : incidence.indptr[node + 1]]
             members = self._members.setdefault(name, groups.members())
             group_records = []
             for group in own_groups[:MAX_NEIGHBOURS].tolist():
-                group_members = members[group][: MAX_MEMBERS + 1]
-                group_records.append(
-                    {
-                        "group": str(groups.group_names[group]),
-                        "size": len(members[group]),
-                        "nodes": [int(member) for member in group_members if member != node][:MAX_MEMBERS],
-                    }
-                )
+                shown = [int(member) for member in members[group][: MAX_MEMBERS + 1] if member != node][:MAX_MEMBERS]
+                group_name = str(groups.group_names[group])
+                group_records.append({"group": group_name, "size": len(members[group]), "nodes": shown})
             layer_records.append({"layer": name, "kind": "groups", "count": len(own_groups), "groups": group_records})
         return layer_records
 
