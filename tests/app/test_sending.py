@@ -1,7 +1,10 @@
 """What is sent: commands and Python that give the same result, tables that run nothing, names that are safe."""
 
+import contextlib
 import csv
 import io
+import json
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -13,6 +16,7 @@ from tests.app.serving import environment
 from tests.app.test_project import opened
 
 from gramme.app.project import Project
+from gramme.app.roles import Plan
 from gramme.app.sending import disposition, parcel, workbook
 from gramme.app.views import Results
 from gramme.cli import main
@@ -20,46 +24,74 @@ from gramme.errors import DataError
 
 
 def fitted(project: Project, method: str) -> Results:
-    words = ["fit", *project.reading_words(), "--method", method, "--out", "results/1-fit", "--quiet"]
+    chosen = ["--method", method] if method else []
+    words = ["fit", *project.reading_words(), *chosen, "--out", "results/1-fit", "--quiet"]
     main_in(project.folder, words)
     return Results(project.folder / "results")
 
 
 def main_in(folder: Path, words: list[str]) -> None:
-    import contextlib
-
     with contextlib.chdir(folder), contextlib.suppress(SystemExit):
         main(words)
 
 
-def predictions(text: str) -> list[tuple[str, str]]:
-    return [(row["predicted"], row["probability"]) for row in csv.DictReader(io.StringIO(text))]
+def a_project(tmp_path: Path, kind: str) -> Project:
+    """A project with labels, of each kind of data that the app opens."""
+    if kind == "office":
+        return opened(tmp_path, write_office(tmp_path, labelled=30))
+    if kind == "votes":
+        return opened(tmp_path, [write_votes(tmp_path, labelled=30)])
+    project = Project(tmp_path / "project")
+    if kind == "dataset":
+        project.open_dataset("wine", practice=True)
+    elif kind == "kinds of node":
+        rows = [f"p{i},a{(i + i % 3) // 4}" for i in range(40)]
+        project.incoming_path("writes.csv").write_text("\n".join(["paper,author", *rows]))
+        columns = {"paper": "kind to label", "author": "other kind"}
+        project.open_incoming(Plan.from_records([{"name": "writes.csv", "role": "kinds", "columns": columns}]))
+    else:
+        rows = [f"r{i},{'uvw'[i % 3]},{'sml'[i // 20]},{i + i % 5 if i % 2 else ''}" for i in range(60)]
+        project.incoming_path("t.csv").write_text("\n".join(["name,city,size,price", *rows]))
+        columns = {"name": "id", "city": "layer", "size": "layer", "price": "number"}
+        project.open_incoming(Plan.from_records([{"name": "t.csv", "role": "nodes", "columns": columns}]))
+        return project
+    project.label([(node, "xyz"[node % 3]) for node in range(0, 40, 2)])
+    return project
 
 
-@pytest.mark.parametrize(("kind", "method"), [("office", "gramme-auto"), ("votes", "label-propagation")])
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        ("office", "gramme-auto"),
+        ("votes", "label-propagation"),
+        ("dataset", "label-propagation"),
+        ("kinds of node", "label-propagation"),
+        ("numbers", ""),
+    ],
+)
 def test_script_and_python_give_the_same_predictions(tmp_path: Path, kind: str, method: str) -> None:
-    paths = write_office(tmp_path, labelled=30) if kind == "office" else [write_votes(tmp_path, labelled=30)]
-    project = opened(tmp_path, paths)
+    project = a_project(tmp_path, kind)
     results = fitted(project, method)
     project.close()
     table = (project.folder / "results" / "1-fit" / "predictions.csv").read_text()
     said = parcel(project, results, "script", "").content.decode()
     line = next(line for line in said.splitlines() if line.startswith("gramme "))
     assert "--out again/1-fit" in line
-    import shlex
-
     main_in(project.folder, [*shlex.split(line)[1:], "--quiet"])
     again = (project.folder / "again" / "1-fit" / "predictions.csv").read_text()
-    assert predictions(again) == predictions(table)
+    assert again == table
     code = parcel(project, results, "python", "1-fit").content.decode()
-    code += "import json; print(json.dumps([str(one) for one in model.predict()]))\n"
+    code += "import json; print(json.dumps(model.predict().tolist()))\n"
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=project.folder, env=environment(), check=False
     )
     assert ended.returncode == 0, ended.stderr
-    import json
-
-    assert json.loads(ended.stdout.splitlines()[-1]) == [label for label, _ in predictions(table)]
+    predicted = json.loads(ended.stdout.splitlines()[-1])
+    expected = [row["predicted"] for row in csv.DictReader(io.StringIO(table))]
+    if kind == "numbers":
+        assert predicted == pytest.approx([float(text) for text in expected], rel=1e-3)
+    else:
+        assert predicted == expected
     assert (project.folder / "page.html").is_file()
 
 
