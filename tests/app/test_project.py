@@ -203,7 +203,7 @@ def test_a_dataset_to_practise_hides_its_labels(tmp_path: Path) -> None:
 
 def test_two_processes_cannot_have_one_project(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    project.note_owner("process 1, http://127.0.0.1:1/")
+    project.note_owner(f"process {os.getpid()}, http://127.0.0.1:1/")
     with pytest.raises(DataError, match=rf"process {os.getpid()}, http://127"):
         Project(tmp_path / "project")
     project.close()
