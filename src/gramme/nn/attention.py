@@ -339,9 +339,9 @@ class AttentionHop(nn.Module):
         if isinstance(neighbourhood, PooledGroups):
             assert isinstance(features, Tensor)
             return pooled_attention(features, *parts, neighbourhood, self.activation, **how)
-        drop = partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None
-        own: Any = {"drop": drop, "edge_vector": self.edge_coefficients(), "listening": self.listening}
-        return weighted_attention(features, *parts, neighbourhood, self.activation, **how, **own)
+        how["drop"] = partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None
+        how |= {"edge_vector": self.edge_coefficients(), "listening": self.listening}
+        return weighted_attention(features, *parts, neighbourhood, self.activation, **how)
 
     def scores(self, features: Features, *, of_listener: bool = False) -> Tensor:
         """How much each node is listened to, t of the formula, or how it listens, (layers, nodes, members, heads)."""

@@ -417,7 +417,8 @@ class WeightedAttention(nn.Module):
             for name, parameter in usual.items()
             if parameter.kind is parameter.KEYWORD_ONLY and getattr(self, name) != parameter.default
         ]
-        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{''.join(others)})"
+        sizes = f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
+        return f"{type(self).__name__}({sizes}{''.join(others)})"
 
 
 def _take_size(module: nn.Module, state: dict[str, Any], prefix: str, *further: Any) -> None:

@@ -113,7 +113,8 @@ class SavedShape(SavedField):
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         try:
-            shape = Shape(**{name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()})
+            sizes_by_name: Any = {name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()}
+            shape = Shape(**sizes_by_name)
         except (TypeError, AttributeError) as error:
             raise self.misfit("the sizes of a network", entry) from error
         if not len(shape.heads) == len(shape.depth) == sizes["layers"]:

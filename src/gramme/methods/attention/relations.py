@@ -282,8 +282,8 @@ def _fitted(
         plan = table_views(views, known.nodes)
         inputs = model.rows_of(graph, views, plan)
         # a row is in few labels' reach; like the dropout chosen on labels set aside of WordNet and Debian's packages
-        rates = {"learning_rate": 2 * settings.learning_rate, "weight_decay": 4 * settings.weight_decay}
-        settings = replace(settings, **rates)
+        rate, decay = 2 * settings.learning_rate, 4 * settings.weight_decay
+        settings = replace(settings, learning_rate=rate, weight_decay=decay)
         network.asked = torch.arange(learning.numel())
     codes = torch.from_numpy(known.codes)
     weights = torch.from_numpy(known.weights[:, None]).to(torch.get_default_dtype())
