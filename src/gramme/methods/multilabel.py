@@ -75,18 +75,18 @@ def known_label_sets(
     ['x', 'y']
     """
     if isinstance(y, pd.DataFrame) or (isinstance(y, np.ndarray) and y.ndim == 2):
-        known = _from_indicator(graph, y)
+        label_sets = _from_indicator(graph, y)
     else:
-        known = _from_sets(graph, y, separator)
+        label_sets = _from_sets(graph, y, separator)
     if mask is not None:
-        wanted = labels_within(graph, np.ones(graph.num_nodes), mask)
-        kept = np.array([wanted[node] is not None for node in known.nodes], dtype=bool)
-        known = KnownLabelSets(known.nodes[kept], known.indicator[kept], known.labels)
-    if known.nodes.size < 2:
-        raise DataError(f"the labels of {known.nodes.size} nodes are known; at least two are needed")
-    if not known.labels.size:
+        wanted_nodes = labels_within(graph, np.ones(graph.num_nodes), mask)
+        kept_rows = np.array([wanted_nodes[node] is not None for node in label_sets.nodes], dtype=bool)
+        label_sets = KnownLabelSets(label_sets.nodes[kept_rows], label_sets.indicator[kept_rows], label_sets.labels)
+    if label_sets.nodes.size < 2:
+        raise DataError(f"the labels of {label_sets.nodes.size} nodes are known; at least two are needed")
+    if not label_sets.labels.size:
         raise DataError("no node has any label")
-    return known
+    return label_sets
 
 
 def _from_indicator(graph: MultilayerGraph, y: Any) -> KnownLabelSets:
@@ -99,33 +99,37 @@ def _from_indicator(graph: MultilayerGraph, y: Any) -> KnownLabelSets:
     elif len(frame) != graph.num_nodes:
         raise DataError(f"the indicator has {len(frame)} rows for {graph.num_nodes} nodes")
     values = frame.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
-    known = ~np.isnan(values).any(axis=1)
-    if not np.isin(values[known], (0, 1)).all():
+    known_rows = ~np.isnan(values).any(axis=1)
+    if not np.isin(values[known_rows], (0, 1)).all():
         raise DataError("an indicator of labels holds 0 and 1 (or False and True), nothing else")
-    return KnownLabelSets(np.flatnonzero(known), values[known] == 1, natural_array(frame.columns.tolist()))
+    return KnownLabelSets(np.flatnonzero(known_rows), values[known_rows] == 1, natural_array(frame.columns.tolist()))
 
 
 def _from_sets(graph: MultilayerGraph, y: Any, separator: str | None) -> KnownLabelSets:
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
-    given = graph.labels if y is None else y
-    if not isinstance(given, (Mapping, pd.Series)):
-        listed = list(given)
+    given_labels = graph.labels if y is None else y
+    if not isinstance(given_labels, (Mapping, pd.Series)):
+        listed = list(given_labels)
         if len(listed) != graph.num_nodes:
             raise DataError(f"{len(listed)} sets of labels were given for {graph.num_nodes} nodes")
-        given = dict(zip(graph.nodes, listed, strict=True))
-    _refuse_strangers(graph, given.keys())
+        given_labels = dict(zip(graph.nodes, listed, strict=True))
+    _refuse_strangers(graph, given_labels.keys())
     label_sets = {}
     for node, name in enumerate(graph.nodes):
-        value = given.get(name)
-        if value is not None and value is not pd.NA and not (isinstance(value, float) and np.isnan(value)):
-            label_sets[node] = _label_set(value, separator)
+        node_labels = given_labels.get(name)
+        if (
+            node_labels is not None
+            and node_labels is not pd.NA
+            and not (isinstance(node_labels, float) and np.isnan(node_labels))
+        ):
+            label_sets[node] = _label_set(node_labels, separator)
     distinct = list(dict.fromkeys(label for labels in label_sets.values() for label in labels))
     labels = sorted_labels(np.array([*distinct, None], dtype=object)[:-1])
-    column = {label: place for place, label in enumerate(labels)}
+    column = {label: label_index for label_index, label in enumerate(labels)}
     indicator = np.zeros((len(label_sets), len(labels)), dtype=bool)
-    for row, some in enumerate(label_sets.values()):
-        indicator[row, [column[label] for label in some]] = True
+    for row, label_set in enumerate(label_sets.values()):
+        indicator[row, [column[label] for label in label_set]] = True
     return KnownLabelSets(np.array(list(label_sets), dtype=np.int64), indicator, natural_array(labels))
 
 
@@ -244,30 +248,32 @@ class MultiLabelClassifier(BaseEstimator):
         if not isinstance(self.estimator, NodeClassifier):
             raise DataError(f"estimator must be a method that predicts classes, not {type(self.estimator).__name__}")
         SHARE.check("threshold", self.threshold)
-        known = known_label_sets(checked_graph(graph), y, mask=mask, separator=separator)
-        bare = graph.replace(labels=None)
-        self.classes_, self.nodes_, self.graph_ = known.labels, graph.nodes, bare
-        self.labelled_ = np.isin(np.arange(graph.num_nodes), known.nodes)
+        label_sets = known_label_sets(checked_graph(graph), y, mask=mask, separator=separator)
+        unlabelled_graph = graph.replace(labels=None)
+        self.classes_, self.nodes_, self.graph_ = label_sets.labels, graph.nodes, unlabelled_graph
+        self.labelled_ = np.isin(np.arange(graph.num_nodes), label_sets.nodes)
         self.models_: dict[Any, NodeClassifier | float] = {}
-        for place, label in enumerate(known.labels.tolist()):
-            has = known.indicator[:, place]
-            if has.all() or not has.any():
-                self.models_[label] = float(has[0])
+        for label_index, label in enumerate(label_sets.labels.tolist()):
+            has_label = label_sets.indicator[:, label_index]
+            if has_label.all() or not has_label.any():
+                self.models_[label] = float(has_label[0])
                 continue
             answers = np.full(graph.num_nodes, None, dtype=object)
-            answers[known.nodes] = has.tolist()
-            with part(str(label), 1 / len(known.labels)):
-                self.models_[label] = clone(self.estimator).fit(bare, answers, sample_weight=sample_weight)
+            answers[label_sets.nodes] = has_label.tolist()
+            with part(str(label), 1 / len(label_sets.labels)):
+                self.models_[label] = clone(self.estimator).fit(unlabelled_graph, answers, sample_weight=sample_weight)
         self.probabilities_ = self._probabilities(None)
         return self
 
     def _probabilities(self, graph: MultilayerGraph | None) -> NDArray[np.float32]:
-        nodes = len(self.nodes_) if graph is None else graph.num_nodes
-        columns = [
-            np.full(nodes, model, dtype=np.float32) if isinstance(model, float) else model.predict_proba(graph)[:, 1]
+        node_count = len(self.nodes_) if graph is None else graph.num_nodes
+        label_columns = [
+            np.full(node_count, model, dtype=np.float32)
+            if isinstance(model, float)
+            else model.predict_proba(graph)[:, 1]
             for model in self.models_.values()
         ]
-        return np.stack(columns, axis=1)
+        return np.stack(label_columns, axis=1)
 
     def check_fitted(self) -> None:
         """Raise a ``NotFittedError`` unless it is fitted."""
@@ -312,17 +318,17 @@ class MultiLabelClassifier(BaseEstimator):
         target = vars(self).get("graph_") if graph is None else graph
         if target is None:
             raise DataError("a loaded model does not hold the graph it was fitted on; pass it")
-        known = known_label_sets(target, y, mask=mask)
+        label_sets = known_label_sets(target, y, mask=mask)
         fitted = target is vars(self).get("graph_")
-        kept = ~self.labelled_[known.nodes] if fitted else np.ones(known.nodes.size, dtype=bool)
-        if not kept.any():
+        kept_nodes = ~self.labelled_[label_sets.nodes] if fitted else np.ones(label_sets.nodes.size, dtype=bool)
+        if not kept_nodes.any():
             raise DataError("all these nodes were learned from, which says nothing about the quality of predictions")
-        truth = np.zeros((int(kept.sum()), len(self.classes_)), dtype=bool)
-        place = {label: column for column, label in enumerate(known.labels.tolist())}
+        truth = np.zeros((int(kept_nodes.sum()), len(self.classes_)), dtype=bool)
+        column_of_label = {label: column for column, label in enumerate(label_sets.labels.tolist())}
         for column, label in enumerate(self.classes_.tolist()):
-            if label in place:
-                truth[:, column] = known.indicator[kept, place[label]]
-        scores = multilabel_scores(truth, self.predict_proba(graph)[known.nodes[kept]], self.threshold)
+            if label in column_of_label:
+                truth[:, column] = label_sets.indicator[kept_nodes, column_of_label[label]]
+        scores = multilabel_scores(truth, self.predict_proba(graph)[label_sets.nodes[kept_nodes]], self.threshold)
         if metric not in scores:
             raise DataError(f"there is no metric {metric!r} for several labels; there are: {', '.join(scores)}")
         return scores[metric]
@@ -341,8 +347,8 @@ class MultiLabelClassifier(BaseEstimator):
             Whether a node may lack each label, and whether it may have it.
         """
         self.check_fitted()
-        nodes = len(self.nodes_) if graph is None else graph.num_nodes
-        answers = np.zeros((nodes, len(self.classes_), 2), dtype=bool)
+        node_count = len(self.nodes_) if graph is None else graph.num_nodes
+        answers = np.zeros((node_count, len(self.classes_), 2), dtype=bool)
         for column, model in enumerate(self.models_.values()):
             if isinstance(model, float):
                 answers[:, column, int(model)] = True
@@ -352,11 +358,15 @@ class MultiLabelClassifier(BaseEstimator):
 
     def predictions_frame(self, graph: MultilayerGraph | None = None) -> pd.DataFrame:
         """A row per node: ``predicted``, a tuple of labels, and ``probability_<label>`` for each label."""
-        nodes = self.nodes_ if graph is None else graph.nodes
+        node_names = self.nodes_ if graph is None else graph.nodes
         shares = self.predict_proba(graph)
-        columns: dict[str, Any] = {"predicted": pd.Series(self.predict_sets(graph), index=nodes, dtype=object)}
-        columns |= {f"probability_{label}": shares[:, place] for place, label in enumerate(self.classes_.tolist())}
-        return pd.DataFrame(columns, index=nodes.rename("node"))
+        frame_columns: dict[str, Any] = {
+            "predicted": pd.Series(self.predict_sets(graph), index=node_names, dtype=object)
+        }
+        frame_columns |= {
+            f"probability_{label}": shares[:, label_index] for label_index, label in enumerate(self.classes_.tolist())
+        }
+        return pd.DataFrame(frame_columns, index=node_names.rename("node"))
 
     def out_of_fold(self) -> tuple[NDArray[np.int64], Floats]:
         """Positions of labelled nodes, and the probability of each label by models that had not learned from the node.
@@ -365,14 +375,14 @@ class MultiLabelClassifier(BaseEstimator):
         """
         self.check_fitted()
         shares = np.full((len(self.nodes_), len(self.classes_)), np.nan)
-        for place, model in enumerate(self.models_.values()):
+        for label_index, model in enumerate(self.models_.values()):
             if isinstance(model, float):
-                shares[self.labelled_, place] = model
+                shares[self.labelled_, label_index] = model
             else:
-                seen = model.out_of_fold()
-                shares[seen.nodes, place] = seen.probabilities[:, 1]
-        nodes = np.flatnonzero(~np.isnan(shares).any(axis=1))
-        return nodes, shares[nodes]
+                fold_predictions = model.out_of_fold()
+                shares[fold_predictions.nodes, label_index] = fold_predictions.probabilities[:, 1]
+        complete_nodes = np.flatnonzero(~np.isnan(shares).any(axis=1))
+        return complete_nodes, shares[complete_nodes]
 
     # Saving
 
@@ -387,10 +397,13 @@ class MultiLabelClassifier(BaseEstimator):
             "models": [],
         }
         tensors: dict[str, Any] = {}
-        for place, model in enumerate(self.models_.values()):
-            own = Learned() if isinstance(model, float) else model._learned()
-            tensors |= {f"{place}/{key}": value for key, value in own.tensors.items()}
-            record["models"].append(model if isinstance(model, float) else own.record)
+        for label_index, model in enumerate(self.models_.values()):
+            learned_fields = Learned() if isinstance(model, float) else model._learned()
+            tensors |= {
+                f"{label_index}/{tensor_name}": tensor_value
+                for tensor_name, tensor_value in learned_fields.tensors.items()
+            }
+            record["models"].append(model if isinstance(model, float) else learned_fields.record)
         parameters = {"threshold": self.threshold} | self.estimator.get_params()
         write_model(path, type(self).__name__, parameters, Learned(record, tensors))
 
@@ -398,7 +411,11 @@ class MultiLabelClassifier(BaseEstimator):
     def _restored(cls, kind: type[NodeClassifier], parameters: Mapping[str, Any], learned: Learned) -> Self:
         """A fitted model from what its file holds; ``kind`` is the class of its method."""
         record = learned.record
-        settings = {key: value for key, value in parameters.items() if key != "threshold"}
+        settings = {
+            setting_name: setting_value
+            for setting_name, setting_value in parameters.items()
+            if setting_name != "threshold"
+        }
         model = cls(kind(**settings), threshold=SHARE.check("threshold", parameters["threshold"]))
         model.classes_ = natural_array(from_json(record["classes"]))
         model.nodes_ = loose_index(from_json(record["nodes"]))
@@ -406,13 +423,23 @@ class MultiLabelClassifier(BaseEstimator):
             raise MisfitError("there must be a model for each label")
         model.labelled_ = np.isin(np.arange(len(model.nodes_)), record["labelled"])
         model.models_ = {}
-        for place, (label, own) in enumerate(zip(model.classes_.tolist(), record["models"], strict=True)):
-            start = f"{place}/"
-            tensors = {key.removeprefix(start): one for key, one in learned.tensors.items() if key.startswith(start)}
-            inner = float(own) if isinstance(own, float) else kind._restored(settings, Learned(own, tensors))
-            if isinstance(inner, NodeClassifier) and list(inner.nodes_) != list(model.nodes_):
+        for label_index, (label, label_record) in enumerate(
+            zip(model.classes_.tolist(), record["models"], strict=True)
+        ):
+            tensor_prefix = f"{label_index}/"
+            tensors = {
+                setting_name.removeprefix(tensor_prefix): tensor_value
+                for setting_name, tensor_value in learned.tensors.items()
+                if setting_name.startswith(tensor_prefix)
+            }
+            label_model = (
+                float(label_record)
+                if isinstance(label_record, float)
+                else kind._restored(settings, Learned(label_record, tensors))
+            )
+            if isinstance(label_model, NodeClassifier) and list(label_model.nodes_) != list(model.nodes_):
                 raise MisfitError("the models of two labels have other nodes")
-            model.models_[label] = inner
+            model.models_[label] = label_model
         model.probabilities_ = model._probabilities(None)
         return model
 
@@ -445,20 +472,20 @@ def compare_label_sets(
     DataFrame
         A row per method and realisation with the scores of :func:`multilabel_scores`.
     """
-    known = known_label_sets(graph, y, separator=separator)
-    rows = []
+    label_sets = known_label_sets(graph, y, separator=separator)
+    score_rows = []
     for realisation in range(repeats):
-        order = np.random.default_rng(realisation).permutation(known.nodes.size)
-        count = max(2, round(known.nodes.size * train / 100))
-        learned = np.full(graph.num_nodes, None, dtype=object)
+        order = np.random.default_rng(realisation).permutation(label_sets.nodes.size)
+        count = max(2, round(label_sets.nodes.size * train / 100))
+        training_labels = np.full(graph.num_nodes, None, dtype=object)
         for row in order[:count]:
-            learned[known.nodes[row]] = known.labels[known.indicator[row]].tolist()
-        tested = np.sort(order[count:])
+            training_labels[label_sets.nodes[row]] = label_sets.labels[label_sets.indicator[row]].tolist()
+        tested_rows = np.sort(order[count:])
         for name, estimator in methods.items():
-            model = MultiLabelClassifier(clone(estimator)).fit(graph.replace(labels=None), learned)
-            probabilities = np.zeros((tested.size, len(known.labels)))
-            columns = pd.Index(known.labels).get_indexer(model.classes_)
-            probabilities[:, columns] = model.predict_proba()[known.nodes[tested]]
-            scores = multilabel_scores(known.indicator[tested], probabilities)
-            rows.append({"method": name, "realisation": realisation} | scores)
-    return pd.DataFrame(rows)
+            model = MultiLabelClassifier(clone(estimator)).fit(graph.replace(labels=None), training_labels)
+            probabilities = np.zeros((tested_rows.size, len(label_sets.labels)))
+            label_columns = pd.Index(label_sets.labels).get_indexer(model.classes_)
+            probabilities[:, label_columns] = model.predict_proba()[label_sets.nodes[tested_rows]]
+            scores = multilabel_scores(label_sets.indicator[tested_rows], probabilities)
+            score_rows.append({"method": name, "realisation": realisation} | scores)
+    return pd.DataFrame(score_rows)

@@ -66,12 +66,12 @@ def raw_factors(noise: Tensor, kind: str) -> Tensor:
     """Numbers that :func:`constrained` turns into factors near 1 / n, from normal noise; n is its last axis."""
     if noise.is_meta:
         return noise  # of which only the shape is asked: see ShapesOnly
-    start = 1.0 / max(noise.shape[-1], 1)
+    start_factor = 1.0 / max(noise.shape[-1], 1)
     noise = noise * 0.1
     if kind == "nonnegative":
-        noise += math.log(math.expm1(start))  # softplus of this is the start
+        noise += math.log(math.expm1(start_factor))  # softplus of this is the start
     elif kind == "free":
-        noise = start * (1.0 + noise)
+        noise = start_factor * (1.0 + noise)
     return noise
 
 
@@ -101,12 +101,12 @@ class MemberRandom:
 
     def uniform(self, shape: tuple[int, ...], bound: float) -> Tensor:
         """Uniform between -bound and bound, shape (members, *shape)."""
-        draws = [torch.rand(shape, generator=one) for one in self._start]
+        draws = [torch.rand(shape, generator=member_generator) for member_generator in self._start]
         return (torch.stack(draws) * 2 - 1) * bound
 
     def normal(self, shape: tuple[int, ...]) -> Tensor:
         """Standard normal, shape (members, *shape)."""
-        return torch.stack([torch.randn(shape, generator=one) for one in self._start])
+        return torch.stack([torch.randn(shape, generator=member_generator) for member_generator in self._start])
 
     def mask(self, like: Tensor, axis: int, probability: float, places: Places | EntryPlaces | None = None) -> Tensor:
         """A dropout mask of zeros and 1 / (1 - p) in the shape of ``like``, whose members lie along ``axis``.
@@ -114,11 +114,11 @@ class MemberRandom:
         Axes before the members' are rows, those after it columns. A row belongs to a node: with ``places`` to the one
         that stands there in the whole graph.
         """
-        rows, columns = math.prod(like.shape[:axis]), math.prod(like.shape[axis + 1 :])
-        keys = None if places is None else places.keys(rows)
+        row_count, column_count = math.prod(like.shape[:axis]), math.prod(like.shape[axis + 1 :])
+        keys = None if places is None else places.keys(row_count)
         keep = 1.0 - probability
         draws = [
-            keyed_mask(keys, rows, columns, seed + 1, self.calls, keep, like).view(
+            keyed_mask(keys, row_count, column_count, seed + 1, self.calls, keep, like).view(
                 like.shape[:axis] + like.shape[axis + 1 :]
             )
             for seed in self.seeds
@@ -172,8 +172,8 @@ class EntryPlaces:
 
     def keys(self, entries: int) -> Tensor:
         """A number for each entry that is the same whichever process has it."""
-        rows = self.row if self.places is None else self.places.keys(self.rows)[self.row]
-        return rows * (1 << 24) + self.within  # more than a row has entries
+        row_keys = self.row if self.places is None else self.places.keys(self.rows)[self.row]
+        return row_keys * (1 << 24) + self.within  # more than a row has entries
 
 
 # The formula of weighted graph attention, Eqs. 1 to 5 of the paper, for every module that uses it.
@@ -209,41 +209,50 @@ def weighted_attention(
 
     Returns (layers, outputs, members, out): The nodes are the outputs of the neighbourhood sum.
     """
-    members, layers, _, heads, columns = weight.shape
-    shares = None
+    members, layers, _, heads, column_count = weight.shape
+    head_shares = None
     if not concatenate:
         even = weight.new_full((layers, members, heads), 1 / heads)
-        shares = even if factors is None else factors.transpose(0, 1)
-    totals = None
+        head_shares = even if factors is None else factors.transpose(0, 1)
+    weight_totals = None
     if neighbourhood is None:
-        (sums,) = project(features, weight.flatten(3))
+        (column_sums,) = project(features, weight.flatten(3))
     else:
-        if shares is not None and drop is None and listening is None and hop_fits(weight, neighbourhood, activation):
+        if (
+            head_shares is not None
+            and drop is None
+            and listening is None
+            and hop_fits(weight, neighbourhood, activation)
+        ):
             (projected,) = project(features, weight.flatten(3))
-            found = attention_hop(projected, vector.transpose(0, 1), shares, neighbourhood, activation, score_bound)
-            if found is not None:
-                return found
+            hop_output = attention_hop(
+                projected, vector.transpose(0, 1), head_shares, neighbourhood, activation, score_bound
+            )
+            if hop_output is not None:
+                return hop_output
             (scores,) = project(features, score_weight(weight, vector))
         else:
-            toward = [score_weight(weight, one) for one in (vector, listening) if one is not None]
-            projected, scores, *own = project(features, weight.flatten(3), *toward)
-        rows = (neighbourhood.rows, members * heads)
-        heard = projected.view(neighbourhood.rows, members, heads, columns)
+            score_weights = [
+                score_weight(weight, score_vector) for score_vector in (vector, listening) if score_vector is not None
+            ]
+            projected, scores, *listener_scores = project(features, weight.flatten(3), *score_weights)
+        row_shape = (neighbourhood.rows, members * heads)
+        heard = projected.view(neighbourhood.rows, members, heads, column_count)
         if drop is not None:
             heard = drop(heard)
-        given = heard.view(*rows, columns), bounded(scores, score_bound).view(rows), neighbourhood
+        sum_inputs = heard.view(*row_shape, column_count), bounded(scores, score_bound).view(row_shape), neighbourhood
         if isinstance(neighbourhood, ListenerSums):
-            sums = neighbourhood.means(*given[:2], bounded(own[0], score_bound).view(rows))
+            column_sums = neighbourhood.means(*sum_inputs[:2], bounded(listener_scores[0], score_bound).view(row_shape))
         elif neighbourhood.featured and edge_vector is not None:
-            sums, totals = featured_attention_sums(*given, edge_vector.flatten(0, 1), score_bound)
+            column_sums, weight_totals = featured_attention_sums(*sum_inputs, edge_vector.flatten(0, 1), score_bound)
         else:
-            sums, totals = attention_sums(*given)
-        totals = None if totals is None else totals.view(layers, -1, members, heads)
-    sums = sums.view(layers, -1, members, heads, columns)
-    if shares is None:
-        means = sums if totals is None else sums / totals.unsqueeze(-1)
-        return activation(means).flatten(-2)
-    return fuse_heads(sums, totals, shares, activation)
+            column_sums, weight_totals = attention_sums(*sum_inputs)
+        weight_totals = None if weight_totals is None else weight_totals.view(layers, -1, members, heads)
+    column_sums = column_sums.view(layers, -1, members, heads, column_count)
+    if head_shares is None:
+        attention_means = column_sums if weight_totals is None else column_sums / weight_totals.unsqueeze(-1)
+        return activation(attention_means).flatten(-2)
+    return fuse_heads(column_sums, weight_totals, head_shares, activation)
 
 
 def pooled_attention(
@@ -259,16 +268,16 @@ def pooled_attention(
 ) -> Tensor:
     """The same where every layer puts each node in one group: (members, groups, out), pooled before the projection."""
     heard = pooled_means(features, weight, vector, groups, score_bound)
-    members, rows, heads, columns = heard.shape
+    members, group_count, heads, column_count = heard.shape
     if concatenate:
         return activation(heard).flatten(2)
     if factors is None:
-        portions = heard.new_full((members, rows, heads), 1 / heads)
+        portions = heard.new_full((members, group_count, heads), 1 / heads)
     else:
         portions = factors.index_select(1, groups.layer_of)
-    each = heard.view(members * rows, 1, 1, heads, columns)
-    fused = fuse_heads(each, None, portions.reshape(-1, 1, heads), activation)
-    return fused.view(members, rows, columns)
+    flat_means = heard.view(members * group_count, 1, 1, heads, column_count)
+    fused = fuse_heads(flat_means, None, portions.reshape(-1, 1, heads), activation)
+    return fused.view(members, group_count, column_count)
 
 
 def score_weight(weight: Tensor, vector: Tensor) -> Tensor:
@@ -334,14 +343,16 @@ class AttentionHop(nn.Module):
         groups that are pooled come (members, groups, out_dim).
         """
         factors = None if self.factors is None else self.factors()
-        how: Any = {"concatenate": self.combine_heads == "concatenate", "score_bound": self.score_bound}
-        parts = self.weight, self.attention, factors
+        shared_options: Any = {"concatenate": self.combine_heads == "concatenate", "score_bound": self.score_bound}
+        hop_parameters = self.weight, self.attention, factors
         if isinstance(neighbourhood, PooledGroups):
             assert isinstance(features, Tensor)
-            return pooled_attention(features, *parts, neighbourhood, self.activation, **how)
-        how["drop"] = partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None
-        how |= {"edge_vector": self.edge_coefficients(), "listening": self.listening}
-        return weighted_attention(features, *parts, neighbourhood, self.activation, **how)
+            return pooled_attention(features, *hop_parameters, neighbourhood, self.activation, **shared_options)
+        shared_options["drop"] = (
+            partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None
+        )
+        shared_options |= {"edge_vector": self.edge_coefficients(), "listening": self.listening}
+        return weighted_attention(features, *hop_parameters, neighbourhood, self.activation, **shared_options)
 
     def scores(self, features: Features, *, of_listener: bool = False) -> Tensor:
         """How much each node is listened to, t of the formula, or how it listens, (layers, nodes, members, heads)."""
@@ -366,8 +377,8 @@ class AttentionHop(nn.Module):
         coefficients = self.edge_coefficients()
         if coefficients is None:
             return None
-        found = neighbourhood.entry_weights(layer, coefficients.flatten(0, 1), self.score_bound)
-        return None if found is None else found.view(-1, *coefficients.shape[:2])
+        learned_weights = neighbourhood.entry_weights(layer, coefficients.flatten(0, 1), self.score_bound)
+        return None if learned_weights is None else learned_weights.view(-1, *coefficients.shape[:2])
 
     def head_factors(self) -> Tensor:
         """What the activated heads are multiplied with before they are added, (members, layers, heads)."""

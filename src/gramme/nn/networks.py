@@ -88,9 +88,9 @@ class SupraFusion(nn.Module):
 
 def levelled(values: Tensor, layers: Sequence[int], communicator: Communicator = SINGLE_PROCESS) -> Tensor:
     """Values (layers, nodes, ...) in which some layers have their mean over the nodes everywhere."""
-    chosen = list(layers)
+    chosen_layers = list(layers)
     values = values.clone()
-    values[chosen] = communicator.mean(values[chosen], 1).unsqueeze(1)
+    values[chosen_layers] = communicator.mean(values[chosen_layers], 1).unsqueeze(1)
     return values
 
 
@@ -139,8 +139,8 @@ class Network(nn.Module, ABC):
         """What the embedding is multiplied with to give the scores, (members, out_dim, classes)."""
         if self.classifier is not None:
             return self.classifier
-        every = torch.eye(self.shape.classes, dtype=self.bias.dtype, device=self.bias.device)
-        return every.expand(self.random.members, -1, -1)
+        identity_weights = torch.eye(self.shape.classes, dtype=self.bias.dtype, device=self.bias.device)
+        return identity_weights.expand(self.random.members, -1, -1)
 
     def largest(self, plan: Plan) -> int:
         """Numbers in the largest tensors of a pass."""
@@ -159,11 +159,11 @@ class Network(nn.Module, ABC):
         if isinstance(features, SparseFeatures):  # zeros stay zeros, whatever they are multiplied with
             entries = features.values[:, None].expand(-1, self.random.members)
             keys = EntryPlaces(places, features.shape[0], *features.rows_of_entries())
-            kept = self.random.mask(entries, 1, self.shape.dropout, keys)
+            kept_entries = self.random.mask(entries, 1, self.shape.dropout, keys)
             if features.beside is None:
-                return features.times(kept)
+                return features.times(kept_entries)
             dense = features.beside[:, None].expand(-1, self.random.members, -1)
-            return features.times(kept, self.random.mask(dense, 1, self.shape.dropout, places))
+            return features.times(kept_entries, self.random.mask(dense, 1, self.shape.dropout, places))
         if isinstance(features, LayerFeatures):
             features = features.dense()
         return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)
@@ -218,9 +218,9 @@ class FusionNetwork(Network):
                 random,
                 fusion_heads,
                 # an activation would cut off class scores
-                feed_forward and not (shape.readout == "attention" and number == joints - 1),
+                feed_forward and not (shape.readout == "attention" and fusion_number == joints - 1),
             )
-            for number in range(joints)
+            for fusion_number in range(joints)
         )
 
     def forward(self, features: Features, plan: Plan) -> Output:
@@ -231,41 +231,44 @@ class FusionNetwork(Network):
         return self.output(embedding, plan)
 
     def _fused_at_end(self, features: Features, plan: Plan) -> Tensor:
-        found: list[Tensor] = []
-        for place in range(len(self.groups)):
-            values = self._of_group(features, place)
-            for hop, step in zip(self.chain(place), plan.steps(place), strict=True):
+        group_values: list[Tensor] = []
+        for group_number in range(len(self.groups)):
+            values = self._of_group(features, group_number)
+            for hop, step in zip(self.chain(group_number), plan.steps(group_number), strict=True):
                 values = step.at_nodes(hop(self.drop(values, plan.places), step.sum, plan.places))
-            found.append(cast("Tensor", values))  # every layer passes a hop
-        embedding: Tensor = self.fusions[0](self._by_layer(found, plan.present_at_end))
+            group_values.append(cast("Tensor", values))  # every layer passes a hop
+        embedding: Tensor = self.fusions[0](self._by_layer(group_values, plan.present_at_end))
         return embedding
 
     def _fused_at_every_hop(self, features: Features, plan: Plan) -> Tensor:
         embedding = features
-        for number, fusion in enumerate(self.fusions):
+        for hop_number, fusion in enumerate(self.fusions):
             dropped = self.drop(embedding, plan.places)
-            pooled = plan.steps(0)[number].pooled
+            pooled = plan.steps(0)[hop_number].pooled
             if pooled is not None and isinstance(dropped, Tensor) and dropped.dim() == 3 and not plain_torch():
-                embedding = fusion(self.chain(0)[number](dropped, pooled), pooled)
+                embedding = fusion(self.chain(0)[hop_number](dropped, pooled), pooled)
                 continue
-            found = []
-            for place in range(len(self.groups)):
-                hop, step = self.chain(place)[number], plan.steps(place)[number]
-                found.append(step.at_nodes(hop(self._of_group(dropped, place), step.sum, plan.places)))
-            last = number == len(self.fusions) - 1
+            group_values = []
+            for group_number in range(len(self.groups)):
+                hop, step = self.chain(group_number)[hop_number], plan.steps(group_number)[hop_number]
+                group_values.append(step.at_nodes(hop(self._of_group(dropped, group_number), step.sum, plan.places)))
+            last = hop_number == len(self.fusions) - 1
             present = plan.present_at_end if last else plan.present
-            embedding = fusion(self._by_layer(found, present))
+            embedding = fusion(self._by_layer(group_values, present))
         return cast("Tensor", embedding)
 
     def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:
-        return [(group, self.chain(place)[-1], plan.steps(place)[-1]) for place, group in enumerate(self.groups)]
+        return [
+            (group, self.chain(group_number)[-1], plan.steps(group_number)[-1])
+            for group_number, group in enumerate(self.groups)
+        ]
 
     def layer_directions(
         self, entered: Mapping[nn.Module, Tensor], plan: Plan, rows: Tensor, direction: Tensor
     ) -> Tensor:
         fusion = cast("SupraFusion", self.fusions[-1])
-        found = entered[fusion].index_select(1, rows).to(direction)
-        directions = fusion.directions(found, direction)
+        layer_values = entered[fusion].index_select(1, rows).to(direction)
+        directions = fusion.directions(layer_values, direction)
         if plan.present is None:
             return directions
         return directions * plan.present.index_select(1, rows).to(direction)[:, :, None, None]
@@ -300,9 +303,9 @@ class SGNetwork(Network):
     def __init__(self, shape: Shape, random: MemberRandom, *, pool: str) -> None:
         super().__init__(shape, random)
         self.pool = pool
-        every = range(shape.layers)
+        every_layer = range(shape.layers)
         depth = shape.depth[0]
-        self.hops = nn.ModuleList(self.hop(every, shape.heads[0], step, depth, 1) for step in range(depth))
+        self.hops = nn.ModuleList(self.hop(every_layer, shape.heads[0], step, depth, 1) for step in range(depth))
 
     def forward(self, features: Features, plan: Plan) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
@@ -310,14 +313,14 @@ class SGNetwork(Network):
         assert not isinstance(features, LayerFeatures)  # its copies have one weight together
         values: Features = features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
         pooled = values
-        for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
-            last = number == len(self.hops)
-            found: Tensor = hop(self.drop(values, plan.places), step.sum, plan.places)[0]
-            values = found
+        for hop_number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
+            last = hop_number == len(self.hops)
+            hop_output: Tensor = hop(self.drop(values, plan.places), step.sum, plan.places)[0]
+            values = hop_output
             if self.pool == "every hop" or last:
-                copies = found.view(layers, -1, *found.shape[1:])
+                copies = hop_output.view(layers, -1, *hop_output.shape[1:])
                 joint = _average(copies, plan.present_at_end if last else plan.present)
-                pooled, values = joint, found if last else joint.repeat(layers, 1, 1)
+                pooled, values = joint, hop_output if last else joint.repeat(layers, 1, 1)
         return self.output(cast("Tensor", pooled), plan)
 
     def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:

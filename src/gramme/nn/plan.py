@@ -69,8 +69,8 @@ class Shape:
     def architectures(self) -> list[list[int]]:
         """Positions of the layers, grouped by equal numbers of heads and hops."""
         groups: dict[tuple[int, int], list[int]] = {}
-        for position, key in enumerate(zip(self.heads, self.depth, strict=True)):
-            groups.setdefault(key, []).append(position)
+        for position, layer_sizes in enumerate(zip(self.heads, self.depth, strict=True)):
+            groups.setdefault(layer_sizes, []).append(position)
         return list(groups.values())
 
 
@@ -148,14 +148,14 @@ class Plan(nn.Module):
         super().__init__()
         self.places, self.places_at_end = places, places_at_end
         self.chains = nn.ModuleList(nn.ModuleList(chain) for chain in chains)
-        sums = [step.sum for chain in chains for step in chain if step.sum is not None]
-        self.rows = max((one.rows for one in sums), default=0)
+        hop_sums = [step.sum for chain in chains for step in chain if step.sum is not None]
+        self.rows = max((hop_sum.rows for hop_sum in hop_sums), default=0)
         self._most_rows = int(communicator.all_max(self.rows))  # the same at all processes
-        there = None if present.all() else torch.from_numpy(present).to(torch.get_default_dtype())
-        hold(self, "present", there)
-        at_end = there
-        if there is not None and narrowed is not None:
-            at_end = there[:, narrowed]
+        present_copies = None if present.all() else torch.from_numpy(present).to(torch.get_default_dtype())
+        hold(self, "present", present_copies)
+        at_end = present_copies
+        if present_copies is not None and narrowed is not None:
+            at_end = present_copies[:, narrowed]
         hold(self, "present_at_end", at_end)
         hold(self, "nodes", None if nodes is None else torch.from_numpy(nodes))
         self._everywhere = everywhere
@@ -164,9 +164,11 @@ class Plan(nn.Module):
         """Numbers in the largest tensor of one member's pass."""
         heads = max(shape.heads, default=1)
         pooled = [step.pooled for chain in range(len(self.chains)) for step in self.steps(chain)]
-        sizes: list[int] = [one.rows * one.nodes for one in pooled if one is not None]
-        if len(sizes) == len(pooled) > 0:
-            return heads * max(sizes)
+        pooled_sizes: list[int] = [
+            pooled_group.rows * pooled_group.nodes for pooled_group in pooled if pooled_group is not None
+        ]
+        if len(pooled_sizes) == len(pooled) > 0:
+            return heads * max(pooled_sizes)
         return self._most_rows * heads * shape.hidden_dim
 
     @property
@@ -193,42 +195,42 @@ def fusion_plan(
     ``edge_scales``: Of features of edges and memberships.
     """
     names = list(graph.layers)
-    chosen = [[names[place] for place in group] for group in shape.architectures()]
+    grouped_layers = [[names[layer_index] for layer_index in group] for group in shape.architectures()]
     # members of a group hear alike, unless edges have features or listeners scores of their own
-    both = shape.score == "leaky"
-    alike = [not both and (not edge_scales or edge_scales.keys().isdisjoint(layers)) for layers in chosen]
-    sums: list[NeighbourhoodSum] = [
+    both_ends = shape.score == "leaky"
+    alike = [not both_ends and (not edge_scales or edge_scales.keys().isdisjoint(layers)) for layers in grouped_layers]
+    group_sums: list[NeighbourhoodSum] = [
         listener_sums(graph, layers)
-        if both
-        else (groups_sum(graph, layers) if same else None) or layers_sum(graph, layers, scales=edge_scales)
-        for layers, same in zip(chosen, alike, strict=True)
+        if both_ends
+        else (groups_sum(graph, layers) if is_alike else None) or layers_sum(graph, layers, scales=edge_scales)
+        for layers, is_alike in zip(grouped_layers, alike, strict=True)
     ]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
     pooled = None
-    alone = communicator_of(graph).alone  # the sums of groups that processes share come before the projection
-    if alone and fuse == "every hop" and alike == [True] and not shape.attention_dropout:
-        pooled = PooledGroups.of(graph, chosen[0], shape.hidden_dim)
-    whole = [
+    single_process = communicator_of(graph).alone  # the sums of groups that processes share come before the projection
+    if single_process and fuse == "every hop" and alike == [True] and not shape.attention_dropout:
+        pooled = PooledGroups.of(graph, grouped_layers[0], shape.hidden_dim)
+    whole_chains = [
         _chain(one, depth, Step(one, _groups(one), pooled=pooled), pooled)
-        for one, depth in zip(sums, depths, strict=True)
+        for one, depth in zip(group_sums, depths, strict=True)
     ]
-    everywhere = _plan_of(whole, graph)
+    everywhere = _plan_of(whole_chains, graph)
     if nodes is None:
         return everywhere
-    early = _pays(sums, nodes, graph)
+    early = _pays(group_sums, nodes, graph)
     # members of a group are equal after the first hop: it stands for them to the end, unless dropout or a fusion
     # between the hops tells them apart
-    stands = fuse == "end" and not shape.drops
+    groups_stand = fuse == "end" and not shape.drops
     chains = []
-    for one, depth, layers in zip(sums, depths, chosen, strict=True):
-        last = Step(one, _groups(one), nodes if early else None, pooled)
-        if early and one.supports_subset:
+    for group_sum, depth, layers in zip(group_sums, depths, grouped_layers, strict=True):
+        last = Step(group_sum, _groups(group_sum), nodes if early else None, pooled)
+        if early and group_sum.supports_subset:
             last = Step(layers_sum(graph, layers, nodes))
-        if stands and isinstance(one, GroupSum) and depth > 1:
+        if groups_stand and isinstance(group_sum, GroupSum) and depth > 1:
             between = [Step(None) for _ in range(depth - 2)]
-            chains.append([Step(one), *between, Step(None, last.groups, nodes if early else None)])
+            chains.append([Step(group_sum), *between, Step(None, last.groups, nodes if early else None)])
         else:
-            chains.append(_chain(one, depth, last, pooled))
+            chains.append(_chain(group_sum, depth, last, pooled))
     return _plan_of(chains, graph, nodes, early, everywhere)
 
 
@@ -237,8 +239,8 @@ def supra_plan(
 ) -> Plan:
     """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; the rest is as in :func:`fusion_plan`."""
     depth = shape.depth[0]
-    both = shape.score == "leaky"
-    whole: NeighbourhoodSum = listener_sums(graph, pillars=True) if both else supra_sum(graph, scales=edge_scales)
+    both_ends = shape.score == "leaky"
+    whole: NeighbourhoodSum = listener_sums(graph, pillars=True) if both_ends else supra_sum(graph, scales=edge_scales)
     everywhere = _plan_of([_chain(whole, depth, Step(whole))], graph)
     if nodes is None:
         return everywhere
@@ -260,7 +262,7 @@ def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph
     """Whether a last hop for these nodes alone costs less."""
     # asked of all processes that hold parts of the graph: their plans must agree
     fewer = communicator_of(graph).all_sum(nodes.size) < node_count(graph)
-    return bool(fewer and any(one.supports_subset for one in sums))
+    return bool(fewer and any(hop_sum.supports_subset for hop_sum in sums))
 
 
 def _plan_of(
@@ -289,6 +291,6 @@ def _places(graph: MultilayerGraph, nodes: Nodes | None = None) -> Places | None
     """Which nodes of the whole graph the rows stand for, all of a part's or some; None for all of a whole graph."""
     if nodes is None and communicator_of(graph).alone:
         return None
-    places = global_positions(graph)
-    chosen = places if nodes is None else places[nodes]
-    return Places(torch.from_numpy(np.asarray(chosen, dtype=np.int64)), node_count(graph))
+    whole_positions = global_positions(graph)
+    chosen_positions = whole_positions if nodes is None else whole_positions[nodes]
+    return Places(torch.from_numpy(np.asarray(chosen_positions, dtype=np.int64)), node_count(graph))

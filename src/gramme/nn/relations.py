@@ -104,25 +104,25 @@ class StackedViews(nn.Module):
     ) -> None:
         super().__init__()
         self.layers = layers
-        listeners, total = matrices[0].shape if matrices else (0, 0)
-        total = total if num_sources is None else num_sources
+        listeners, source_count = matrices[0].shape if matrices else (0, 0)
+        source_count = source_count if num_sources is None else num_sources
         firsts = np.cumsum([0, *(matrix.shape[0] for matrix in matrices)]) if apart else [0] * (len(matrices) + 1)
         listeners = int(firsts[-1]) if apart else listeners
-        rows: list[Positions] = []
+        view_rows: list[Positions] = []
         sources: list[Positions] = []
         blocks: list[sp.csr_array] = []
-        for matrix, start, first in zip(matrices, starts or [0] * len(matrices), firsts, strict=False):
+        for matrix, first_source, first_listener in zip(matrices, starts or [0] * len(matrices), firsts, strict=False):
             row = np.flatnonzero(np.diff(matrix.indptr))
             source = np.unique(matrix.indices).astype(np.int64)
             blocks.append(sp.csr_array(sp.csr_array(matrix[row])[:, source]))
-            rows.append(row + first)
-            sources.append(source + start)
-        self.row_counts, self.source_counts = [len(r) for r in rows], [len(s) for s in sources]
-        row, source = np.concatenate([*rows, []]), np.concatenate([*sources, []])
+            view_rows.append(row + first_listener)
+            sources.append(source + first_source)
+        self.row_counts, self.source_counts = [len(r) for r in view_rows], [len(s) for s in sources]
+        row, source = np.concatenate([*view_rows, []]), np.concatenate([*sources, []])
         row, source = row.astype(np.int64), source.astype(np.int64)
         diagonal = sp.csr_array((0, 0)) if not blocks else sp.block_diag(blocks, format="csr")
         self.sum = SparseSum(sp.csr_array(diagonal))
-        self.gather = SparseSum(_selection(source, total))
+        self.gather = SparseSum(_selection(source, source_count))
         self.join = SparseSum(sp.csr_array(_selection(row, listeners).T.tocsr()))
         self.register_buffer("rows", torch.from_numpy(row), persistent=False)
         self.register_buffer("sources", torch.from_numpy(source), persistent=False)
@@ -142,8 +142,8 @@ class StackedViews(nn.Module):
 
         ``values`` (sources, columns); ``scores`` (sources,).
         """
-        sums, totals = attention_sums(values[:, None], scores[:, None], self.sum)
-        return (sums / totals[..., None])[:, 0]
+        weighted_sums, weight_totals = attention_sums(values[:, None], scores[:, None], self.sum)
+        return (weighted_sums / weight_totals[..., None])[:, 0]
 
     def by_view(self, values: Tensor, *, sources: bool = False) -> tuple[Tensor, ...]:
         """Rows, or sources, of each view apart."""
@@ -177,26 +177,26 @@ def graph_views(graph: MultilayerGraph) -> list[View]:
 
     A group with a single member is left out, as it joins nobody.
     """
-    views = []
-    for place, layer in enumerate(graph.layers.values()):
+    found_views = []
+    for layer_index, layer in enumerate(graph.layers.values()):
         incidence = layer.incidence()
         if incidence is not None:
-            views.append(View(place, False, _shared_groups(incidence), True))
+            found_views.append(View(layer_index, False, _shared_groups(incidence), True))
             continue
         matrix = layer.to_scipy()
-        views.append(View(place, False, matrix, False))
+        found_views.append(View(layer_index, False, matrix, False))
         if layer.directed:
-            views.append(View(place, True, sp.csr_array(matrix.T.tocsr()), False))
-    return views
+            found_views.append(View(layer_index, True, sp.csr_array(matrix.T.tocsr()), False))
+    return found_views
 
 
 def _shared_groups(incidence: sp.csr_array) -> sp.csr_array:
     """Memberships of groups that have several members; the others' columns stay, empty."""
     shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
-    kept = shared[incidence.indices]
-    pointer = np.concatenate([[0], np.cumsum(kept)])[incidence.indptr]
-    parts = (incidence.data[kept], incidence.indices[kept], pointer)
-    return sp.csr_array(parts, shape=incidence.shape)
+    kept_memberships = shared[incidence.indices]
+    pointer = np.concatenate([[0], np.cumsum(kept_memberships)])[incidence.indptr]
+    matrix_parts = (incidence.data[kept_memberships], incidence.indices[kept_memberships], pointer)
+    return sp.csr_array(matrix_parts, shape=incidence.shape)
 
 
 def views_size(views: Sequence[View]) -> int:

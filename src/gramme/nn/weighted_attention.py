@@ -72,8 +72,8 @@ def structure(
         source = sp.coo_array(np.atleast_2d(source))
     if not _is_edge_index(source) and (edge_weight is not None or num_nodes is not None):
         raise DataError("edge_weight and num_nodes go with an edge_index of shape (2, edges)")
-    for name, given in (("source", source), ("edge_weight", edge_weight)):
-        if isinstance(given, Tensor) and given.requires_grad:
+    for name, tensor_given in (("source", source), ("edge_weight", edge_weight)):
+        if isinstance(tensor_given, Tensor) and tensor_given.requires_grad:
             raise DataError(
                 f"{name} requires a gradient, which a structure would lose; give edge_index and edge_weight to "
                 "WeightedAttention itself, or detach() it"
@@ -89,23 +89,23 @@ def structure(
     if _is_edge_index(source):
         return _of_matrix(_matrix_of_edges(source, edge_weight, num_nodes))
     if isinstance(source, Tensor) and source.layout != torch.strided:
-        found = source.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
-        row, column = found.indices().numpy()
-        square = (found.shape[0], found.shape[-1])
-        return _of_matrix(sp.coo_array((found.values().numpy(), (row, column)), shape=square))
+        sparse_edges = source.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
+        row, column = sparse_edges.indices().numpy()
+        square = (sparse_edges.shape[0], sparse_edges.shape[-1])
+        return _of_matrix(sp.coo_array((sparse_edges.values().numpy(), (row, column)), shape=square))
     if hasattr(source, "coo") and hasattr(source, "sparse_sizes"):  # torch_sparse.SparseTensor
         row, column, values = source.coo()
-        weights = np.ones(row.numel()) if values is None else values.detach().cpu().numpy()
+        edge_weights = np.ones(row.numel()) if values is None else values.detach().cpu().numpy()
         ends = row.cpu().numpy(), column.cpu().numpy()
-        return _of_matrix(sp.coo_array((weights, ends), shape=tuple(source.sparse_sizes())))
+        return _of_matrix(sp.coo_array((edge_weights, ends), shape=tuple(source.sparse_sizes())))
     if bool(sp.issparse(source)):
         return _of_matrix(sp.coo_array(source))
-    given = type(source).__name__
+    tensor_given = type(source).__name__
     if isinstance(source, Tensor):
-        given = f"a tensor of {source.dtype} and shape {tuple(source.shape)}"
+        tensor_given = f"a tensor of {source.dtype} and shape {tuple(source.shape)}"
     raise DataError(
         "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a square "
-        f"sparse tensor, matrix or array, a SparseTensor or Data, not {given}"
+        f"sparse tensor, matrix or array, a SparseTensor or Data, not {tensor_given}"
     )
 
 
@@ -134,31 +134,31 @@ def _is_edge_index(source: Any) -> bool:
 def _matrix_of_edges(edges: Tensor, edge_weight: Tensor | None, num_nodes: int | None) -> sp.coo_array:
     """The weights with which the second row's nodes listen to the first's."""
     source, target = edges.detach().cpu().numpy().astype(np.int64)
-    highest = int(edges.max()) if edges.numel() else -1
-    nodes = highest + 1 if num_nodes is None else num_nodes
-    if highest >= nodes or (edges.numel() and int(edges.min()) < 0):
-        wrong = highest if highest >= nodes else int(edges.min())
-        raise DataError(f"edge_index names node {wrong}; nodes are 0 to {nodes - 1}")
-    weights = np.ones(source.size)
+    highest_node = int(edges.max()) if edges.numel() else -1
+    node_count = highest_node + 1 if num_nodes is None else num_nodes
+    if highest_node >= node_count or (edges.numel() and int(edges.min()) < 0):
+        wrong_node = highest_node if highest_node >= node_count else int(edges.min())
+        raise DataError(f"edge_index names node {wrong_node}; nodes are 0 to {node_count - 1}")
+    edge_weights = np.ones(source.size)
     if edge_weight is not None:
-        weights = edge_weight.detach().cpu().numpy()
-        if weights.shape != source.shape:
-            raise DataError(f"edge_weight has shape {weights.shape} for {source.size} edges")
-    return sp.coo_array((weights, (target, source)), shape=(nodes, nodes))
+        edge_weights = edge_weight.detach().cpu().numpy()
+        if edge_weights.shape != source.shape:
+            raise DataError(f"edge_weight has shape {edge_weights.shape} for {source.size} edges")
+    return sp.coo_array((edge_weights, (target, source)), shape=(node_count, node_count))
 
 
 def _of_matrix(matrix: sp.coo_array) -> EdgeSum:
     if matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"a structure needs a square matrix, not one of shape {matrix.shape}")
-    weights = matrix.data.astype(np.float64)
-    good = np.isfinite(weights) & (weights >= 0)
-    if not good.all():
-        wrong = int(np.flatnonzero(~good)[0])
-        ends = (int(matrix.row[wrong]), int(matrix.col[wrong]))
-        raise DataError(f"the weight at {ends} is {weights[wrong]}; weights must be positive numbers")
-    kept = (matrix.row != matrix.col) & (weights > 0)
-    ends = (matrix.row[kept], matrix.col[kept])
-    square = sp.csr_array((weights[kept], ends), shape=matrix.shape)
+    edge_weights = matrix.data.astype(np.float64)
+    valid_weights = np.isfinite(edge_weights) & (edge_weights >= 0)
+    if not valid_weights.all():
+        wrong_entry = int(np.flatnonzero(~valid_weights)[0])
+        ends = (int(matrix.row[wrong_entry]), int(matrix.col[wrong_entry]))
+        raise DataError(f"the weight at {ends} is {edge_weights[wrong_entry]}; weights must be positive numbers")
+    kept_edges = (matrix.row != matrix.col) & (edge_weights > 0)
+    ends = (matrix.row[kept_edges], matrix.col[kept_edges])
+    square = sp.csr_array((edge_weights[kept_edges], ends), shape=matrix.shape)
     square.sum_duplicates()
     difference = abs(square - square.T.tocsr())
     return EdgeSum(square, symmetric=difference.nnz == 0 or difference.max() == 0)
@@ -325,27 +325,30 @@ class WeightedAttention(nn.Module):
             raise DataError('compiled kernels cannot be exported or vmapped; make it with kernels="torch"')
         if isinstance(self.weight, nn.UninitializedParameter):
             self._take_size(features.shape[-1])
-        sums = self._neighbourhood(features, structure, edge_weight, edge_attr)
-        if features.shape != (sums.rows, self.in_channels):
+        neighbourhood_sum = self._neighbourhood(features, structure, edge_weight, edge_attr)
+        if features.shape != (neighbourhood_sum.rows, self.in_channels):
             raise DataError(
-                f"features of shape ({sums.rows}, {self.in_channels}) are needed: a row for each node of the "
+                f"features of shape ({neighbourhood_sum.rows}, {self.in_channels}) are needed: a row for each node "
+                "of the "
                 f"structure; these have {tuple(features.shape)}"
             )
         factors = None if self.factors is None else self.head_factors()
         with in_plain_torch(self.kernels == "torch"):
-            found = weighted_attention(
+            node_output = weighted_attention(
                 features[:, None],
                 self.weight[None, None],
                 self.attention[None, None],
                 None if factors is None else factors[None, None],
-                sums,
+                neighbourhood_sum,
                 ACTIVATIONS[self.activation],
                 concatenate=self.combine_heads == "concatenate",
                 score_bound=self.score_bound,
                 drop=self._dropped if self.training and self.attention_dropout > 0 else None,
                 edge_vector=self.weight.new_zeros(1, self.heads, 0),
             )[0, :, 0]
-        return (found, self._coefficients(features, sums)) if return_attention_weights else found
+        return (
+            (node_output, self._coefficients(features, neighbourhood_sum)) if return_attention_weights else node_output
+        )
 
     def _neighbourhood(
         self, features: Tensor, source: Any, edge_weight: Tensor | None, edge_attr: Tensor | None
@@ -359,46 +362,48 @@ class WeightedAttention(nn.Module):
         if edge_attr is None and self.edge_dim is not None:
             edge_attr = own_attr
         if edge_attr is None and (edge_weight is None or not edge_weight.requires_grad):
-            nodes = features.shape[0] if _is_edge_index(source) else None
-            return structure(source, edge_weight=edge_weight, num_nodes=nodes).to(features.device)
+            node_count = features.shape[0] if _is_edge_index(source) else None
+            return structure(source, edge_weight=edge_weight, num_nodes=node_count).to(features.device)
         if not _is_edge_index(source):
             raise DataError("edge_weight and edge_attr go with an edge_index of shape (2, edges)")
         _matrix_of_edges(source, edge_weight, features.shape[0])  # says what is wrong
-        kept = source[0] != source[1]
-        edges = source[:, kept]
+        kept_edges = source[0] != source[1]
+        edges = source[:, kept_edges]
         strengths = features.new_ones(edges.shape[1], self.heads)
         if edge_weight is not None:
-            strengths = strengths * edge_weight[kept, None]
+            strengths = strengths * edge_weight[kept_edges, None]
         if edge_attr is not None:
             if self.edge_vector is None or edge_attr.shape != (source.shape[1], self.edge_dim):
                 raise DataError(
                     f"edge_attr of shape {tuple(edge_attr.shape)} was given for {source.shape[1]} edges and "
                     f"edge_dim={self.edge_dim}"
                 )
-            strengths = strengths * bounded(edge_attr[kept] @ self.edge_vector.t(), self.score_bound).exp()
+            strengths = strengths * bounded(edge_attr[kept_edges] @ self.edge_vector.t(), self.score_bound).exp()
         listened, listener = edges.cpu().numpy()
-        nodes = features.shape[0]
-        return EntrySum(Entries(listener, listened, (nodes, nodes)).to(features.device), strengths)
+        node_count = features.shape[0]
+        return EntrySum(Entries(listener, listened, (node_count, node_count)).to(features.device), strengths)
 
     def _coefficients(self, features: Tensor, sums: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         """The edges, each node's own included, and what each head gives to them."""
         if isinstance(sums, EntrySum):
-            own = torch.arange(sums.rows, device=features.device)
-            listener, listened = torch.cat([sums.entries.row, own]), torch.cat([sums.entries.column, own])
+            own_nodes = torch.arange(sums.rows, device=features.device)
+            listener, listened = torch.cat([sums.entries.row, own_nodes]), torch.cat([sums.entries.column, own_nodes])
             strength = torch.cat([sums.weights, sums.weights.new_ones(sums.rows, self.heads)])
         elif isinstance(sums, EdgeSum):
             listener, listened = sums.heard.bag_of_members(), sums.heard.members.long()
-            weights = features.new_ones(listened.numel()) if sums.heard.weights is None else sums.heard.weights
-            strength = weights[:, None].to(features.dtype)
+            edge_weights = features.new_ones(listened.numel()) if sums.heard.weights is None else sums.heard.weights
+            strength = edge_weights[:, None].to(features.dtype)
         else:
             raise DataError("return_attention_weights needs edges, and this structure has groups in their place")
-        toward = score_weight(self.weight[None, None], self.attention[None, None])[0, 0]
-        scores = bounded(features @ toward, self.score_bound)[listened]
-        where = listener[:, None].expand_as(scores)
-        highest = scores.new_full((sums.rows, self.heads), -torch.inf).scatter_reduce(0, where, scores.detach(), "amax")
-        loud = strength * (scores - highest[listener]).exp()
-        totals = loud.new_zeros(sums.rows, self.heads).index_add(0, listener, loud)
-        return torch.stack([listened, listener]), loud / totals[listener]
+        score_vectors = score_weight(self.weight[None, None], self.attention[None, None])[0, 0]
+        scores = bounded(features @ score_vectors, self.score_bound)[listened]
+        listener_of_edge = listener[:, None].expand_as(scores)
+        highest_scores = scores.new_full((sums.rows, self.heads), -torch.inf).scatter_reduce(
+            0, listener_of_edge, scores.detach(), "amax"
+        )
+        edge_loudness = strength * (scores - highest_scores[listener]).exp()
+        listener_totals = edge_loudness.new_zeros(sums.rows, self.heads).index_add(0, listener, edge_loudness)
+        return torch.stack([listened, listener]), edge_loudness / listener_totals[listener]
 
     def head_factors(self) -> Tensor:
         """f, shape (heads,): how much each head counts in the result."""
@@ -412,13 +417,13 @@ class WeightedAttention(nn.Module):
 
     def __repr__(self) -> str:
         usual = inspect.signature(type(self)).parameters
-        others = [
+        changed_settings = [
             f", {name}={getattr(self, name)!r}"
             for name, parameter in usual.items()
             if parameter.kind is parameter.KEYWORD_ONLY and getattr(self, name) != parameter.default
         ]
         sizes = f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
-        return f"{type(self).__name__}({sizes}{''.join(others)})"
+        return f"{type(self).__name__}({sizes}{''.join(changed_settings)})"
 
 
 def _take_size(module: nn.Module, state: dict[str, Any], prefix: str, *further: Any) -> None:

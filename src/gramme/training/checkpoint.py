@@ -55,7 +55,7 @@ class Keeper:
 
     def next_training(self, network: Network, epochs: int, settings: Sequence[float]) -> Training:
         """The place of the next training in the folder."""
-        shapes = [(name, tuple(one.shape)) for name, one in network.named_parameters()]
+        shapes = [(name, tuple(weight_tensor.shape)) for name, weight_tensor in network.named_parameters()]
         print_of = hashlib.sha256(repr((shapes, epochs, *settings, self.data)).encode()).hexdigest()
         self.trainings += 1
         return Training(self, self.folder / f"training-{self.trainings:04d}.safetensors", print_of)
@@ -73,8 +73,8 @@ class Training:
         communicator = self.keeper.communicator
         data = None
         if communicator.first:
-            found = self.path.read_bytes() if self.path.is_file() else b""
-            data = np.frombuffer(found, dtype=np.uint8)
+            file_bytes = self.path.read_bytes() if self.path.is_file() else b""
+            data = np.frombuffer(file_bytes, dtype=np.uint8)
         raw = communicator.broadcast(data).tobytes()
         if not raw:
             return False
@@ -85,12 +85,12 @@ class Training:
                 raise ValueError("it is of another fit: of other data, labels or settings")
             network = state.network
             network.load_state_dict(_under(tensors, "network."))
-            for name, one in optimiser.state().items():
-                one.copy_(tensors[f"adam.{name}"])
+            for name, state_tensor in optimiser.state().items():
+                state_tensor.copy_(tensors[f"adam.{name}"])
             network.random.calls = int(record["calls"])
             state.epoch = int(record["epoch"])
-            for place, callback in enumerate(callbacks):
-                callback.restore(_under(tensors, f"callback.{place}."), record["callbacks"][place])
+            for callback_number, callback in enumerate(callbacks):
+                callback.restore(_under(tensors, f"callback.{callback_number}."), record["callbacks"][callback_number])
             return bool(record["ended"])
         except (ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
             raise DataError(
@@ -106,13 +106,17 @@ class Training:
         due = time.monotonic() - self._saved_at >= self.keeper.every
         if not self.keeper.communicator.first or not (due or ended):
             return
-        tensors: dict[str, Tensor] = {f"network.{name}": one for name, one in state.network.state_dict().items()}
-        tensors |= {f"adam.{name}": one for name, one in optimiser.state().items()}
+        tensors: dict[str, Tensor] = {
+            f"network.{name}": weight_tensor for name, weight_tensor in state.network.state_dict().items()
+        }
+        tensors |= {f"adam.{name}": weight_tensor for name, weight_tensor in optimiser.state().items()}
         records = []
-        for place, callback in enumerate(callbacks):
-            some, said = callback.kept_state()
-            tensors |= {f"callback.{place}.{name}": one for name, one in some.items()}
-            records.append(said)
+        for callback_number, callback in enumerate(callbacks):
+            callback_tensors, callback_record = callback.kept_state()
+            tensors |= {
+                f"callback.{callback_number}.{name}": weight_tensor for name, weight_tensor in callback_tensors.items()
+            }
+            records.append(callback_record)
         record = {
             "format": FORMAT,
             "fingerprint": self.fingerprint,
@@ -123,7 +127,7 @@ class Training:
         }
         text = json.dumps(record).encode()
         tensors["record"] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
-        _write(self.path, save({name: one.contiguous().cpu() for name, one in tensors.items()}))
+        _write(self.path, save({name: weight_tensor.contiguous().cpu() for name, weight_tensor in tensors.items()}))
         self._saved_at = time.monotonic()
 
 
@@ -174,17 +178,17 @@ def _take(folder: Path, *, resume: bool) -> None:
 
 
 def _say_what_is_kept(folder: Path) -> None:
-    kept = [path.stat().st_mtime for path in folder.glob("*.safetensors")]
-    if kept:
-        ago = rough_duration(max(time.time() - max(kept), 1.0))
-        said = f"going on from the last checkpoint in {folder}, {ago} old"
+    written_times = [path.stat().st_mtime for path in folder.glob("*.safetensors")]
+    if written_times:
+        ago = rough_duration(max(time.time() - max(written_times), 1.0))
+        resume_message = f"going on from the last checkpoint in {folder}, {ago} old"
     else:
-        said = f"there is no checkpoint in {folder}, so the fit begins anew"
-    warnings.warn(said, GrammeWarning, stacklevel=5)
+        resume_message = f"there is no checkpoint in {folder}, so the fit begins anew"
+    warnings.warn(resume_message, GrammeWarning, stacklevel=5)
 
 
 def _under(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
-    return {name.removeprefix(start): one for name, one in tensors.items() if name.startswith(start)}
+    return {name.removeprefix(start): some_tensor for name, some_tensor in tensors.items() if name.startswith(start)}
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -60,25 +60,30 @@ class TrainingTargets:
 
     def tasks(self, members: range, device: torch.device) -> tuple[Task, Task | None]:
         """What some members learn from, and what tells them when to stop; None if all epochs are trained."""
-        chosen = slice(members.start, members.stop)
-        weights = self.weights[:, chosen]
-        codes = self.codes if self.codes.ndim == 1 else self.codes[:, chosen]
+        member_slice = slice(members.start, members.stop)
+        label_weights = self.weights[:, member_slice]
+        label_codes = self.codes if self.codes.ndim == 1 else self.codes[:, member_slice]
         if self.held_out is not None:
-            aside = self.held_out[:, chosen]
-            training, stopping = (self._task(self.nodes, codes, weights * part, device) for part in (~aside, aside))
+            aside = self.held_out[:, member_slice]
+            training, stopping = (
+                self._task(self.nodes, label_codes, label_weights * label_mask, device)
+                for label_mask in (~aside, aside)
+            )
             return training, stopping
-        training = self._task(self.nodes, codes, weights, device)
+        training = self._task(self.nodes, label_codes, label_weights, device)
         if self.validation is None:
             return training, None
-        nodes, codes = self.validation
-        return training, self._task(nodes, codes, np.ones((nodes.size, len(members))), device)
+        validation_nodes, label_codes = self.validation
+        return training, self._task(
+            validation_nodes, label_codes, np.ones((validation_nodes.size, len(members))), device
+        )
 
     def _task(self, nodes: Ints, codes: Ints, weights: NDArray[np.float64], device: torch.device) -> Task:
-        whole = self.task.of(nodes, codes, weights, device)
+        whole_task = self.task.of(nodes, codes, weights, device)
         if self.graph is None:
-            return whole
+            return whole_task
         which, positions = local_index(self.graph, nodes)
-        return whole.at(torch.from_numpy(which).to(device), torch.from_numpy(positions).to(device))
+        return whole_task.at(torch.from_numpy(which).to(device), torch.from_numpy(positions).to(device))
 
 
 def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.bool_] | None:
@@ -90,9 +95,9 @@ def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed:
     for member in range(seen.shape[1]):
         random = np.random.default_rng([seed, member, 1])
         for code in range(int(codes.max(initial=-1)) + 1):
-            mine = np.flatnonzero((codes == code) & seen[:, member])
-            count = min(round(fraction * mine.size), max(mine.size - 1, 0))
-            aside[random.permutation(mine)[:count], member] = True
+            class_labels = np.flatnonzero((codes == code) & seen[:, member])
+            count = min(round(fraction * class_labels.size), max(class_labels.size - 1, 0))
+            aside[random.permutation(class_labels)[:count], member] = True
     return aside if aside.any() else None
 
 
@@ -224,33 +229,33 @@ def train_ensemble(
                     trained(batch, evaluate(network, features, plan.everywhere))
             if interrupted:
                 break
-    joined = {name: torch.cat([state[name] for state in states]) for name in states[0]}
-    return TrainedEnsemble(joined, _history(histories, monitor), members, interrupted, complete)
+    joined_weights = {name: torch.cat([state[name] for state in states]) for name in states[0]}
+    return TrainedEnsemble(joined_weights, _history(histories, monitor), members, interrupted, complete)
 
 
 def _weights(network: Network) -> dict[str, Tensor]:
     """A trained network's weights, which must be numbers."""
-    weights = {name: value.cpu() for name, value in network.state_dict().items()}
-    if not all(bool(value.isfinite().all()) for value in weights.values()):
+    network_weights = {name: weight_tensor.cpu() for name, weight_tensor in network.state_dict().items()}
+    if not all(bool(weight_tensor.isfinite().all()) for weight_tensor in network_weights.values()):
         raise GrammeError(
             "the training diverged: weights are no longer finite; a smaller learning_rate or scaled features help"
         )
-    return weights
+    return network_weights
 
 
 def _history(histories: list[History], monitor: tuple[NDArray[np.int64], NDArray[np.int64]] | None) -> pd.DataFrame:
     """The batches' histories as one, with the accuracy of the members' mean on the nodes watched."""
-    table = joined_history(histories)
+    history_table = joined_history(histories)
     if monitor is None:
-        return table
+        return history_table
     kept = [history.watched_probabilities for history in histories]
     accuracies = []
-    for epoch in range(len(table)):
-        total = sum(
+    for epoch in range(len(history_table)):
+        probability_sum = sum(
             probabilities[min(epoch, len(probabilities) - 1)] * history.members
             for probabilities, history in zip(kept, histories, strict=True)
             if probabilities
         )
-        accuracies.append(float((np.argmax(total, axis=1) == monitor[1]).mean()))
-    table["monitor_accuracy"] = accuracies
-    return table
+        accuracies.append(float((np.argmax(probability_sum, axis=1) == monitor[1]).mean()))
+    history_table["monitor_accuracy"] = accuracies
+    return history_table

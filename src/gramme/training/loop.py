@@ -40,15 +40,15 @@ def threads_for(numbers: int) -> Iterator[None]:
     >>> torch.get_num_threads() == before
     True
     """
-    before = torch.get_num_threads()
-    if numbers >= MIN_SHARED_NUMBERS or before == 1:
+    threads_before = torch.get_num_threads()
+    if numbers >= MIN_SHARED_NUMBERS or threads_before == 1:
         yield
         return
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(threads_before)
 
 
 # Adam, the optimiser of all trainings.
@@ -65,28 +65,34 @@ class Adam:
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay: float) -> None:
         self.parameters = list(parameters)
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
-        self.means = [torch.zeros_like(one) for one in self.parameters]
-        self.squares = [torch.zeros_like(one) for one in self.parameters]
+        self.means = [torch.zeros_like(own_parameter) for own_parameter in self.parameters]
+        self.squares = [torch.zeros_like(own_parameter) for own_parameter in self.parameters]
         # counted for each parameter: one that has had no gradient yet has not begun
-        self.steps = [torch.zeros((), device=one.device) for one in self.parameters]
+        self.steps = [torch.zeros((), device=own_parameter.device) for own_parameter in self.parameters]
 
     def state(self) -> dict[str, Tensor]:
         """What it has to remember between two steps."""
-        parts = {"means": self.means, "squares": self.squares, "steps": self.steps}
-        return {f"{name}.{place}": one for name, each in parts.items() for place, one in enumerate(each)}
+        state_parts = {"means": self.means, "squares": self.squares, "steps": self.steps}
+        return {
+            f"{name}.{place}": state_tensor
+            for name, part_tensors in state_parts.items()
+            for place, state_tensor in enumerate(part_tensors)
+        }
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
-        for one in self.parameters:
-            one.grad = None
+        for own_parameter in self.parameters:
+            own_parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
         """Move the parameters that have a gradient."""
-        moved = [place for place, one in enumerate(self.parameters) if one.grad is not None]
+        moved = [place for place, own_parameter in enumerate(self.parameters) if own_parameter.grad is not None]
         if not moved:
             return
-        grads: list[Tensor] = [one.grad for one in self.parameters if one.grad is not None]
+        grads: list[Tensor] = [
+            own_parameter.grad for own_parameter in self.parameters if own_parameter.grad is not None
+        ]
         steps = [self.steps[place] for place in moved]
         torch._foreach_add_(steps, 1)
         torch._fused_adam_(
@@ -131,8 +137,8 @@ class Task:
         cls, nodes: NDArray[np.int64], classes: NDArray[Any], weights: NDArray[np.float64], device: torch.device
     ) -> Self:
         """A task from arrays; ``weights`` of shape (labelled, members) are scaled to sum to 1 per member."""
-        total = weights.sum(0, keepdims=True)
-        scaled = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        weight_totals = weights.sum(0, keepdims=True)
+        scaled = np.divide(weights, weight_totals, out=np.zeros_like(weights), where=weight_totals > 0)
         return cls(
             torch.from_numpy(nodes).to(device),
             torch.from_numpy(classes).to(device),
@@ -197,17 +203,21 @@ class ChangingTask(Task):
     asked: Callable[[], Tensor]
 
     def losses(self, scores: Tensor) -> Tensor:
-        asked = self._asked()
-        return asked.losses(asked.among(scores))
+        asked_task = self._asked()
+        return asked_task.losses(asked_task.among(scores))
 
     def accuracies(self, scores: Tensor) -> Tensor:
-        asked = self._asked()
-        return asked.accuracies(asked.among(scores))
+        asked_task = self._asked()
+        return asked_task.accuracies(asked_task.among(scores))
 
     def _asked(self) -> Task:
-        chosen = self.asked()
-        weights = self.weights[chosen]
-        return Task(self.nodes[chosen], self.classes[chosen], weights / weights.sum(0).clamp(min=1e-12))
+        chosen_labels = self.asked()
+        label_weights = self.weights[chosen_labels]
+        return Task(
+            self.nodes[chosen_labels],
+            self.classes[chosen_labels],
+            label_weights / label_weights.sum(0).clamp(min=1e-12),
+        )
 
 
 @dataclass
@@ -360,8 +370,8 @@ def train(
         state.interrupted = True
     for callback in callbacks:
         callback.end(state)
-    how = "interrupted" if state.interrupted else "trained"
-    LOGGER.info("%s %d networks for %d of at most %d epochs", how, state.losses.numel(), state.epoch, epochs)
+    how_ended = "interrupted" if state.interrupted else "trained"
+    LOGGER.info("%s %d networks for %d of at most %d epochs", how_ended, state.losses.numel(), state.epoch, epochs)
     return state
 
 
@@ -416,16 +426,18 @@ class History(Callback):
         }
         if self.validation is not None and (state.epoch % self.every == 0 or state.ends):
             scores = self.validation.among(state.predict().scores)
-            total = state.communicator.all_sum_
-            row["validation_loss"] = total(self.validation.losses(scores)).mean().item()
-            row["validation_accuracy"] = total(self.validation.accuracies(scores)).mean().item()
+            process_sum = state.communicator.all_sum_
+            row["validation_loss"] = process_sum(self.validation.losses(scores)).mean().item()
+            row["validation_accuracy"] = process_sum(self.validation.accuracies(scores)).mean().item()
         if self.watched is not None:
-            chosen = state.predict().scores.index_select(0, self.watched)
-            self.watched_probabilities.append(chosen.softmax(-1).mean(1).cpu().numpy())
+            watched_scores = state.predict().scores.index_select(0, self.watched)
+            self.watched_probabilities.append(watched_scores.softmax(-1).mean(1).cpu().numpy())
         self.rows.append(row)
 
     def kept_state(self) -> tuple[dict[str, Tensor], Any]:
-        watched = {f"{place:06d}": torch.from_numpy(one) for place, one in enumerate(self.watched_probabilities)}
+        watched = {
+            f"{epoch_place:06d}": torch.from_numpy(one) for epoch_place, one in enumerate(self.watched_probabilities)
+        }
         return watched, {"members": self.members, "rows": self.rows}
 
     def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
@@ -442,14 +454,14 @@ def joined_history(histories: list[History]) -> pd.DataFrame:
     if not trained:
         return pd.DataFrame({"epoch": pd.Series(dtype=int), "loss": [], "accuracy": []})
     if len(trained) == 1:  # the usual case, in a fraction of the time that grouping takes
-        (only,) = trained
-        table = pd.DataFrame(only.rows)
-        found = table.to_numpy() * only.members / only.members
-        return pd.DataFrame(found, columns=table.columns).astype({"epoch": int})
-    table = pd.concat([pd.DataFrame(history.rows).assign(members=history.members) for history in trained])
-    measures = [name for name in table.columns if name not in ("epoch", "members")]
-    weighted = table[measures].mul(table["members"], axis=0).groupby(table["epoch"]).sum()
-    result = weighted.div(table.groupby("epoch")["members"].sum(), axis=0).reset_index()
+        (only_history,) = trained
+        epoch_table = pd.DataFrame(only_history.rows)
+        mean_values = epoch_table.to_numpy() * only_history.members / only_history.members
+        return pd.DataFrame(mean_values, columns=epoch_table.columns).astype({"epoch": int})
+    epoch_table = pd.concat([pd.DataFrame(history.rows).assign(members=history.members) for history in trained])
+    measures = [name for name in epoch_table.columns if name not in ("epoch", "members")]
+    weighted = epoch_table[measures].mul(epoch_table["members"], axis=0).groupby(epoch_table["epoch"]).sum()
+    result = weighted.div(epoch_table.groupby("epoch")["members"].sum(), axis=0).reset_index()
     return result.astype({"epoch": int})
 
 
@@ -468,7 +480,7 @@ class EarlyStopping(Callback):
         device = self.validation.weights.device
         self.best = torch.full((members,), torch.inf, device=device)
         self.since = torch.zeros(members, dtype=torch.long, device=device)
-        self.kept = {name: value.clone() for name, value in state.network.state_dict().items()}
+        self.kept = {name: weight_tensor.clone() for name, weight_tensor in state.network.state_dict().items()}
 
     def after_epoch(self, state: State) -> None:
         if state.epoch % self.every and not state.ends:
@@ -478,8 +490,10 @@ class EarlyStopping(Callback):
         better = losses < self.best
         self.best = torch.where(better, losses, self.best)
         self.since = torch.where(better, 0, self.since + 1)
-        for name, value in state.network.state_dict().items():
-            self.kept[name] = torch.where(better.view(-1, *[1] * (value.dim() - 1)), value, self.kept[name])
+        for name, weight_tensor in state.network.state_dict().items():
+            self.kept[name] = torch.where(
+                better.view(-1, *[1] * (weight_tensor.dim() - 1)), weight_tensor, self.kept[name]
+            )
         state.stop = state.stop or bool((self.since >= self.patience).all())
 
     def end(self, state: State) -> None:
@@ -490,7 +504,7 @@ class EarlyStopping(Callback):
 
     def kept_state(self) -> tuple[dict[str, Tensor], Any]:
         best = {"best": self.best, "since": self.since}
-        return best | {f"kept.{name}": one for name, one in self.kept.items()}, None
+        return best | {f"kept.{name}": kept_tensor for name, kept_tensor in self.kept.items()}, None
 
     def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
         device = self.best.device

@@ -107,18 +107,23 @@ class SavedShape(SavedField):
     """The sizes and choices of the networks; weights that do not go with them are refused after it."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
-        sizes = asdict(getattr(model, self.attribute))
-        learned.record[self.name] = {name: size for name, size in sizes.items() if not isinstance(size, tuple) or size}
+        shape_sizes = asdict(getattr(model, self.attribute))
+        learned.record[self.name] = {
+            name: size for name, size in shape_sizes.items() if not isinstance(size, tuple) or size
+        }
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
+        shape_record = self.entry(learned.record)
         try:
-            sizes_by_name: Any = {name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()}
+            sizes_by_name: Any = {
+                name: tuple(saved_size) if isinstance(saved_size, list) else saved_size
+                for name, saved_size in shape_record.items()
+            }
             shape = Shape(**sizes_by_name)
         except (TypeError, AttributeError) as error:
-            raise self.misfit("the sizes of a network", entry) from error
+            raise self.misfit("the sizes of a network", shape_record) from error
         if not len(shape.heads) == len(shape.depth) == sizes["layers"]:
-            raise self.misfit("such that heads and depth have a number per layer", entry)
+            raise self.misfit("such that heads and depth have a number per layer", shape_record)
         setattr(model, self.attribute, shape)
 
 
@@ -129,40 +134,45 @@ class SavedImportances(SavedField):
         learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        table = np.array(self.entry(learned.record), dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] != sizes["layers"] or not np.isfinite(table).all():
-            raise self.misfit("a row of finite numbers per member, one for each layer", table.shape)
-        setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
+        importance_rows = np.array(self.entry(learned.record), dtype=np.float64)
+        if (
+            importance_rows.ndim != 2
+            or importance_rows.shape[1] != sizes["layers"]
+            or not np.isfinite(importance_rows).all()
+        ):
+            raise self.misfit("a row of finite numbers per member, one for each layer", importance_rows.shape)
+        setattr(model, self.attribute, pd.DataFrame(importance_rows, columns=model.layers_))
 
 
 class SavedEdgeFeatures(SavedField):
     """The features of edges and memberships that the networks know, by layer: names, means and deviations."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
-        known: dict[str, EdgeFeatures] = getattr(model, self.attribute)
-        if known:
+        known_features: dict[str, EdgeFeatures] = getattr(model, self.attribute)
+        if known_features:
             learned.record[self.name] = {
-                layer: [list(one.names), one.center.tolist(), one.scale.tolist()] for layer, one in known.items()
+                layer: [list(edge_features.names), edge_features.center.tolist(), edge_features.scale.tolist()]
+                for layer, edge_features in known_features.items()
             }
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        entry = learned.record.get(self.name, {})
-        found = {
+        features_record = learned.record.get(self.name, {})
+        edge_features = {
             layer: EdgeFeatures(tuple(names), np.array(center, dtype=np.float64), np.array(scale, dtype=np.float64))
-            for layer, (names, center, scale) in entry.items()
+            for layer, (names, center, scale) in features_record.items()
         }
         expected = {
             layer: count
             for layer, count in zip(sorted(model.layers_), model.shape_.edge_columns, strict=False)
             if count
         }
-        fits = {layer: len(one.names) for layer, one in found.items()} == expected
-        for one in found.values():
-            fits &= one.center.shape == one.scale.shape == (len(one.names),)
-            fits &= bool(np.isfinite(one.center).all() and (one.scale > 0).all())
+        fits = {layer: len(one.names) for layer, one in edge_features.items()} == expected
+        for layer_features in edge_features.values():
+            fits &= layer_features.center.shape == layer_features.scale.shape == (len(layer_features.names),)
+            fits &= bool(np.isfinite(layer_features.center).all() and (layer_features.scale > 0).all())
         if not fits:
-            raise self.misfit("names, means and deviations of features by layer", entry)
-        setattr(model, self.attribute, found)
+            raise self.misfit("names, means and deviations of features by layer", features_record)
+        setattr(model, self.attribute, edge_features)
 
 
 @dataclass(frozen=True)
@@ -206,7 +216,7 @@ def check_members(
     if sum(shape.depth) > len(shape.depth) * len(state):  # before a network of that size is made
         raise MisfitError("there are fewer weights than hops")
     expected = network().state_dict()
-    check_weights(state, {name: (members, *value.shape[1:]) for name, value in expected.items()})
+    check_weights(state, {name: (members, *weight_tensor.shape[1:]) for name, weight_tensor in expected.items()})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -323,8 +333,8 @@ class AttentionModel(NodeClassifier):
         if (callbacks or loss is not None) and self.features is not None and self.features not in SOURCES:
             raise DataError(f"callbacks and loss need networks with fixed features, not {self.features!r}")
         watched = {"validation": by_name(graph, validation), "monitor": by_name(graph, monitor)}
-        own = {"callbacks": callbacks, "loss": loss}
-        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight, **watched, **own)
+        own_options = {"callbacks": callbacks, "loss": loss}
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight, **watched, **own_options)
 
     def _fit_with_folds(
         self,
@@ -359,8 +369,8 @@ class AttentionModel(NodeClassifier):
         callbacks: Sequence[Callback] = (),
         loss: Loss | None = None,
     ) -> NDArray[np.floating[Any]]:
-        wanted = self.features, self.feature_dim, self.entry_sum
-        inputs = InputFeatures.of(graph, *wanted, known, seed)
+        wanted_inputs = self.features, self.feature_dim, self.entry_sum
+        inputs = InputFeatures.of(graph, *wanted_inputs, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.edge_features_ = {
             name: EdgeFeatures(graph.layers[name].feature_names or (), *scale)
@@ -376,8 +386,8 @@ class AttentionModel(NodeClassifier):
         folds = 0 if fold is None else int(fold.max()) + 1
 
         def timed() -> float:
-            every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
-            tried = make_targets(self, graph, known, every, validation)
+            every_label = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
+            tried = make_targets(self, graph, known, every_label, validation)
             return step_seconds(members, graph, plan, tried, settings)
 
         full = TrainingSize(self.ensemble, copies, settings.epochs)
@@ -387,7 +397,7 @@ class AttentionModel(NodeClassifier):
         watched = monitor
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
-        found = train_ensemble(
+        trained_ensemble = train_ensemble(
             members.batches(plan, lessons.members),
             lambda batch: members.new(graph, batch),
             plan,
@@ -401,28 +411,28 @@ class AttentionModel(NodeClassifier):
             further=callbacks,
             loss=loss,
         )
-        self.history_, self.interrupted_ = found.history, found.interrupted
-        self.epochs_ = len(found.history)
-        self.members_ = min(found.members, effort.members)
-        self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
-        if found.interrupted:
-            after = f"after {len(found.history)} of {effort.epochs} epochs"
-            how = "fully trained" if found.complete else after
+        self.history_, self.interrupted_ = trained_ensemble.history, trained_ensemble.interrupted
+        self.epochs_ = len(trained_ensemble.history)
+        self.members_ = min(trained_ensemble.members, effort.members)
+        self.state_ = {name: weight_tensor[: self.members_] for name, weight_tensor in trained_ensemble.state.items()}
+        if trained_ensemble.interrupted:
+            after = f"after {len(trained_ensemble.history)} of {effort.epochs} epochs"
+            how_far = "fully trained" if trained_ensemble.complete else after
             warnings.warn(
-                f"interrupted: the model has {found.members} of {lessons.members} members, {how}",
+                f"interrupted: the model has {trained_ensemble.members} of {lessons.members} members, {how_far}",
                 GrammeWarning,
                 stacklevel=4,
             )
         if fold is None:
             return tally.mean()
-        self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
+        self.out_of_fold_ = tally.unseen * (1.0 if trained_ensemble.members == lessons.members else np.nan)
         # asked without the members that leave out a fold: to the bit what the model says about any other graph
         return self._inductive_proba(graph, plan)
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
-        learned = (self.source_, self.profile_, self.scales_, self.walk_size_)
-        return InputFeatures.loaded(learned, self.feature_dim, self.shape_.in_dim)
+        learned_inputs = (self.source_, self.profile_, self.scales_, self.walk_size_)
+        return InputFeatures.loaded(learned_inputs, self.feature_dim, self.shape_.in_dim)
 
     def _members(self) -> Members:
         made_from = self._network, self.shape_, self.seed_, self._inputs(), self._features_per_layer
@@ -432,11 +442,11 @@ class AttentionModel(NodeClassifier):
         heads = self._per_layer("heads", graph)
         self._per_layer("depth", graph)
         if self.combine_heads == "concatenate":
-            for one in heads:
-                if self.hidden_dim % one:
+            for head_count in heads:
+                if self.hidden_dim % head_count:
                     raise DataError(
                         f"heads that are concatenated share the columns of the embedding: hidden_dim "
-                        f"({self.hidden_dim}) must be a multiple of heads ({one})"
+                        f"({self.hidden_dim}) must be a multiple of heads ({head_count})"
                     )
 
     def _per_layer(self, name: str, graph: MultilayerGraph) -> tuple[int, ...]:
@@ -468,14 +478,17 @@ class AttentionModel(NodeClassifier):
 
     def _edge_scales(self, graph: MultilayerGraph) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """By what the features of each layer are standardised; an error where a graph has others than the fit had."""
-        for name, known in self.edge_features_.items():
+        for name, known_features in self.edge_features_.items():
             layer = graph.layers[name]
-            if layer.num_entries and layer.feature_names != known.names:
+            if layer.num_entries and layer.feature_names != known_features.names:
                 raise DataError(
-                    f"the layer {name!r} needs the features {', '.join(known.names)} of its entries, with which the "
+                    f"the layer {name!r} needs the features {', '.join(known_features.names)} of its entries, with "
+                    "which the "
                     f"model was fitted; it has {', '.join(layer.feature_names or ()) or 'none'}"
                 )
-        return {name: (one.center, one.scale) for name, one in self.edge_features_.items()}
+        return {
+            name: (layer_features.center, layer_features.scale) for name, layer_features in self.edge_features_.items()
+        }
 
     # Predicting
 
@@ -486,32 +499,32 @@ class AttentionModel(NodeClassifier):
         """
         self.check_fitted()
         order = self._ordered(graph)
-        rows = np.arange(graph.num_nodes) if nodes is None else nodes
-        found = self._members().start(order.graph, order.to_sorted(rows))
-        copies = found.reshape(-1, rows.size, found.shape[1])
+        node_rows = np.arange(graph.num_nodes) if nodes is None else nodes
+        first_features = self._members().start(order.graph, order.to_sorted(node_rows))
+        copies = first_features.reshape(-1, node_rows.size, first_features.shape[1])
         if len(copies) > 1:
             copies = copies[[self.layer_order_.index(name) for name in self.layers_]]
-        return copies.reshape(found.shape)
+        return copies.reshape(first_features.shape)
 
     def _each_batch(
         self, graph: MultilayerGraph, plan: Plan | None = None, member: int | None = None
     ) -> Iterator[tuple[Network, Features, Plan]]:
         """Trained network, features and plan of each batch of members, or of one; the plan is made if none is given."""
         members = self._members()
-        whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
+        whole_plan = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
         if member is not None and not 0 <= member < self.members_:
             raise DataError(f"member must be a whole number below {self.members_}, the size of the ensemble")
-        for batch in members.batches(whole, self.members_) if member is None else [range(member, member + 1)]:
-            yield *members.trained(graph, batch, self.state_), whole
+        for batch in members.batches(whole_plan, self.members_) if member is None else [range(member, member + 1)]:
+            yield *members.trained(graph, batch, self.state_), whole_plan
 
     def _inductive_proba(self, graph: MultilayerGraph, plan: Plan | None = None) -> NDArray[np.float32]:
-        total = np.zeros((graph.num_nodes, len(self.classes_)))
+        probability_sum = np.zeros((graph.num_nodes, len(self.classes_)))
         if not graph.num_nodes:
-            return total.astype(np.float32)
-        for network, features, whole in self._each_batch(graph, plan):
-            scores = evaluate(network, features, whole).scores
-            total += scores.double().softmax(-1).sum(1).cpu().numpy()
-        return (total / self.members_).astype(np.float32)
+            return probability_sum.astype(np.float32)
+        for network, features, whole_plan in self._each_batch(graph, plan):
+            scores = evaluate(network, features, whole_plan).scores
+            probability_sum += scores.double().softmax(-1).sum(1).cpu().numpy()
+        return (probability_sum / self.members_).astype(np.float32)
 
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
@@ -521,11 +534,11 @@ class AttentionModel(NodeClassifier):
     def _embed(self, order: NameOrder) -> NDArray[np.float32]:
         if not order.graph.num_nodes:
             return np.zeros((0, self.members_ * self.shape_.out_dim), dtype=np.float32)
-        parts = [
+        embedding_parts = [
             evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
             for network, features, plan in self._each_batch(order.graph)
         ]
-        return order.to_given(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
+        return order.to_given(np.concatenate(embedding_parts, axis=1).astype(np.float32, copy=False))
 
     def transform(self, graph: MultilayerGraph | None = None) -> NDArray[np.float32]:
         """The embedding of the fitted graph's nodes or of another's, as scikit-learn's transformers have it."""
@@ -566,8 +579,8 @@ class AttentionModel(NodeClassifier):
             features = features.dense()
         if not isinstance(features, Tensor):
             raise DataError("sparse features have no form as a tensor of a module; make them dense")
-        given = torch.from_numpy(order.to_given(np.arange(order.graph.num_nodes)))
-        return FittedNetworks(network, self._plan(order.graph), given).eval(), (features.cpu(),)
+        given_order = torch.from_numpy(order.to_given(np.arange(order.graph.num_nodes)))
+        return FittedNetworks(network, self._plan(order.graph), given_order).eval(), (features.cpu(),)
 
     # Explaining
 
@@ -580,8 +593,8 @@ class AttentionModel(NodeClassifier):
         """
         self.check_fitted()
         graph = self._fitted_order().graph
-        shares = shares_of_joined(self._layer_shares(graph), graph)
-        return pd.DataFrame(shares, columns=self.layer_order_)[self.layers_]
+        layer_shares = shares_of_joined(self._layer_shares(graph), graph)
+        return pd.DataFrame(layer_shares, columns=self.layer_order_)[self.layers_]
 
     def _layer_shares(self, graph: MultilayerGraph) -> NDArray[np.float64]:
         return member_shares(self._each_batch(graph), graph)
@@ -593,8 +606,8 @@ class AttentionModel(NodeClassifier):
     @property
     def layer_importance_(self) -> pd.Series:
         """Which layers the model relies on, by name, summing to 1: the mean over the networks, by their shares."""
-        table = self.layer_importances_
-        weighed = table.mul(self._row_weights(len(table)), axis=0).sum(axis=0)
+        importance_table = self.layer_importances_
+        weighed = importance_table.mul(self._row_weights(len(importance_table)), axis=0).sum(axis=0)
         return (weighed / (weighed.sum() or 1)).rename("importance")
 
     def node_attention(
@@ -629,12 +642,12 @@ class AttentionModel(NodeClassifier):
         if head is not None and not 0 <= head < self.shape_.heads[position]:
             raise DataError(f"head must be a whole number below {self.shape_.heads[position]}, the heads of {layer!r}")
         # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
-        kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
-        asked = hop, head, member
-        if asked not in kept:
-            kept[asked] = self._received(order.graph, *asked)
+        kept_attention = self.__dict__.setdefault("_received_", {}) if graph is None else {}
+        asked_for = hop, head, member
+        if asked_for not in kept_attention:
+            kept_attention[asked_for] = self._received(order.graph, *asked_for)
         names = order.to_given(order.graph.nodes.to_numpy())
-        return pd.Series(order.to_given(kept[asked][position]), index=names, name=layer)
+        return pd.Series(order.to_given(kept_attention[asked_for][position]), index=names, name=layer)
 
     def attention_coefficients(
         self,
@@ -675,18 +688,20 @@ class AttentionModel(NodeClassifier):
             raise DataError("this model has no networks with fixed features, and only these attend edge by edge")
         if nodes is None and order.graph.layers[layer].made_of == "groups":
             raise DataError(f"the layer {layer!r} is of groups; say whose coefficients are wanted: nodes=[...]")
-        given = pd.Index(order.to_given(order.graph.nodes.to_numpy()))
-        listeners = np.arange(len(given)) if nodes is None else given.get_indexer(list(nodes))
+        node_names = pd.Index(order.to_given(order.graph.nodes.to_numpy()))
+        listeners = np.arange(len(node_names)) if nodes is None else node_names.get_indexer(list(nodes))
         if (listeners < 0).any():
             unknown = list(nodes)[int(np.argmax(listeners < 0))]
-            raise DataError(f"there is no node {unknown!r}; {did_you_mean(str(unknown), map(str, given))}")
+            raise DataError(f"there is no node {unknown!r}; {did_you_mean(str(unknown), map(str, node_names))}")
         if toward is not None:
             order.graph.layer(toward)
         scores = scores_by_layer(self._each_batch(order.graph, member=member), self._hops, order.graph, hop)
-        other = self._heard_layer(position, None if toward is None else self.layer_order_.index(toward))
-        found = attention_coefficients(scores, order.graph, position, order.to_sorted(listeners), other)
-        columns = order.to_sorted(np.arange(len(given)))
-        return [sp.csr_array(alpha[:, columns]) for alpha in found]
+        heard_layer = self._heard_layer(position, None if toward is None else self.layer_order_.index(toward))
+        head_coefficients = attention_coefficients(
+            scores, order.graph, position, order.to_sorted(listeners), heard_layer
+        )
+        node_columns = order.to_sorted(np.arange(len(node_names)))
+        return [sp.csr_array(alpha[:, node_columns]) for alpha in head_coefficients]
 
     def _asked_about(self, layer: str, hop: int, graph: MultilayerGraph | None) -> tuple[NameOrder, int]:
         """The graph of a question about a layer's hop, and the layer's position, or an error if there is no such."""
@@ -721,17 +736,23 @@ class AttentionModel(NodeClassifier):
         """
         self.check_fitted()
         network = self._whole_network()
-        rows = {}
+        weight_rows = {}
         for layer in self.layers_:
-            hops, place = self._hops(network, self.layer_order_.index(layer))
-            for number, hop in enumerate(hops, 1):
+            hops, layer_place = self._hops(network, self.layer_order_.index(layer))
+            for hop_number, hop in enumerate(hops, 1):
                 if hop.combine_heads != "concatenate":
-                    weights = hop.head_factors().detach()
+                    head_factors = hop.head_factors().detach()
                     for member in range(self.members_):
-                        mine = weights[member, place if weights.shape[1] > 1 else 0]
-                        rows[member, number, layer] = dict(enumerate(mine.tolist()))
-        index = pd.MultiIndex.from_tuples(list(rows) or [], names=["member", "hop", "layer"]) if rows else None
-        return pd.DataFrame(list(rows.values()), index=index).sort_index(level=["member", "hop"], sort_remaining=False)
+                        member_weights = head_factors[member, layer_place if head_factors.shape[1] > 1 else 0]
+                        weight_rows[member, hop_number, layer] = dict(enumerate(member_weights.tolist()))
+        index = (
+            pd.MultiIndex.from_tuples(list(weight_rows) or [], names=["member", "hop", "layer"])
+            if weight_rows
+            else None
+        )
+        return pd.DataFrame(list(weight_rows.values()), index=index).sort_index(
+            level=["member", "hop"], sort_remaining=False
+        )
 
     def _most_hops(self, position: int) -> int:
         """Hops of the layer at a position."""

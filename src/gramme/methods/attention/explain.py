@@ -36,12 +36,12 @@ def member_shares(batches: Iterable[tuple[Network, Features, Plan]], graph: Mult
     layers = graph.num_layers
     passes = 2 * (layers if layers <= MAX_MUTED_ALONE else BLOCKS) + 2
     enough = MAX_EXPLAINED_NUMBERS // max(1, node_count(graph) * layers * passes)
-    shares: list[NDArray[np.float64]] = []
+    shares_by_batch: list[NDArray[np.float64]] = []
     for batch in batches:
-        shares.append(layer_shares(*batch, communicator=communicator_of(graph)))
-        if sum(map(len, shares)) >= enough:
+        shares_by_batch.append(layer_shares(*batch, communicator=communicator_of(graph)))
+        if sum(map(len, shares_by_batch)) >= enough:
             break
-    return np.concatenate(shares)
+    return np.concatenate(shares_by_batch)
 
 
 def layer_shares(
@@ -82,13 +82,15 @@ def shares_by_muting(
         return communicator.mean((full.exp() * (full - log_probabilities(muted))).sum(-1).double(), 0)
 
     lost = torch.stack([moved(block.tolist()) for block in blocks], dim=1)
-    alone = torch.stack([moved(set(layers) - set(block.tolist())) for block in blocks], dim=1)
-    worth = lost.clamp(min=0) + (moved(layers)[:, None] - alone).clamp(min=0)
-    sizes = torch.tensor([len(block) for block in blocks], device=worth.device)
-    worth = (worth / sizes).repeat_interleave(sizes, dim=1)
-    total = worth.sum(1, keepdim=True)
-    shares: NDArray[np.float64] = torch.where(total > 1e-12, worth / total, 1.0 / count).cpu().numpy()
-    return shares
+    moved_alone = torch.stack([moved(set(layers) - set(block.tolist())) for block in blocks], dim=1)
+    worth = lost.clamp(min=0) + (moved(layers)[:, None] - moved_alone).clamp(min=0)
+    block_sizes = torch.tensor([len(block) for block in blocks], device=worth.device)
+    worth = (worth / block_sizes).repeat_interleave(block_sizes, dim=1)
+    worth_totals = worth.sum(1, keepdim=True)
+    layer_shares: NDArray[np.float64] = (
+        torch.where(worth_totals > 1e-12, worth / worth_totals, 1.0 / count).cpu().numpy()
+    )
+    return layer_shares
 
 
 @contextmanager
@@ -156,21 +158,21 @@ def attention_received(
 
     NaN for layers that have fewer hops; ``head``: The only head that counts, counted from 0.
     """
-    total = np.zeros((graph.num_layers, graph.num_nodes))
+    attention_totals = np.zeros((graph.num_layers, graph.num_nodes))
     members = 0
     for scores in scores_by_layer(batches, hops_of, graph, hop):
-        count = next((one.heard.shape[1] for one in scores.values()), 0)
+        count = next((some_scores.heard.shape[1] for some_scores in scores.values()), 0)
         members += count
         for layer, held in enumerate(graph.layers.values()):
             if layer not in scores:
-                total[layer] = np.nan
+                attention_totals[layer] = np.nan
                 continue
             heard, listening = scores[layer].heard, scores[layer].listening
             if listening is not None:  # as a listener of the average score has it
                 heard = leaky(heard + listening[torch.from_numpy(held.present.copy())].mean(0))
             heard = heard if head is None else heard[..., head : head + 1]
-            total[layer] += count * relative_attention(heard, held.present)
-    return total / max(members, 1)
+            attention_totals[layer] += count * relative_attention(heard, held.present)
+    return attention_totals / max(members, 1)
 
 
 def scores_by_layer(
@@ -178,26 +180,29 @@ def scores_by_layer(
 ) -> Iterator[dict[int, LayerScores]]:
     """For each batch the scores of every layer at a hop, counted from 1; layers with fewer hops are left out."""
     for network, features, plan in batches:
-        places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
-        asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
-        seen: dict[AttentionHop, tuple[Tensor, Tensor | None, Any]] = {}
+        hops_and_place = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
+        hop_of_layer = {layer: hops[hop - 1] for layer, (hops, _) in hops_and_place.items() if len(hops) >= hop}
+        seen_by_hop: dict[AttentionHop, tuple[Tensor, Tensor | None, Any]] = {}
 
-        def remember(module: Any, inputs: tuple[Any, ...], seen: dict[Any, Any] = seen) -> None:
-            own = None if module.listening is None else module.scores(inputs[0], of_listener=True)
-            seen[module] = module.scores(inputs[0]), own, inputs[1]
+        def remember(module: Any, inputs: tuple[Any, ...], seen: dict[Any, Any] = seen_by_hop) -> None:
+            listener_scores = None if module.listening is None else module.scores(inputs[0], of_listener=True)
+            seen[module] = module.scores(inputs[0]), listener_scores, inputs[1]
 
-        with _watching(set(asked.values()), remember):
+        with _watching(set(hop_of_layer.values()), remember):
             evaluate(network, features, plan)
         scores = {}
-        for layer, module in asked.items():
-            place = places[layer][1]
-            *found, neighbourhood = seen[module]
+        for layer, module in hop_of_layer.items():
+            layer_place = hops_and_place[layer][1]
+            *score_tensors, neighbourhood = seen_by_hop[module]
             heard, listening = (
-                None if one is None else one.view(-1, graph.num_nodes, *one.shape[2:])[place] for one in found
+                None
+                if score_tensor is None
+                else score_tensor.view(-1, graph.num_nodes, *score_tensor.shape[2:])[layer_place]
+                for score_tensor in score_tensors
             )
-            learned = None if neighbourhood is None else module.entry_weights(neighbourhood, place)
+            entry_weights = None if neighbourhood is None else module.entry_weights(neighbourhood, layer_place)
             assert heard is not None
-            scores[layer] = LayerScores(heard, listening, None if learned is None else learned.detach())
+            scores[layer] = LayerScores(heard, listening, None if entry_weights is None else entry_weights.detach())
         yield scores
 
 
@@ -208,8 +213,8 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
     """
     result = np.full(present.size, np.nan)
     if present.any():
-        chosen = scores.double().cpu()[torch.from_numpy(present.copy())]
-        weight = torch.softmax(chosen, dim=0) * chosen.shape[0]
+        present_scores = scores.double().cpu()[torch.from_numpy(present.copy())]
+        weight = torch.softmax(present_scores, dim=0) * present_scores.shape[0]
         result[present] = weight.mean((1, 2)).numpy()
     return result
 
@@ -225,32 +230,42 @@ def attention_coefficients(
     """
     weights = listening_weights(graph, layer, nodes, supra=toward is not None)
     listener = np.repeat(np.arange(nodes.size), np.diff(weights.indptr))
-    total: Any = 0.0
+    coefficient_sums: Any = 0.0
     members = 0
     for batch in scores:
-        own = batch[layer]
-        heard = own.heard if toward is None else torch.cat([batch[place].heard for place in range(graph.num_layers)])
+        layer_scores = batch[layer]
+        heard = (
+            layer_scores.heard
+            if toward is None
+            else torch.cat([batch[layer_place].heard for layer_place in range(graph.num_layers)])
+        )
         strength: Any = weights.data[:, None, None]
-        if own.factors is not None:
-            columns = own.factors.double().cpu().flatten(1).numpy().T
+        if layer_scores.factors is not None:
+            factor_columns = layer_scores.factors.double().cpu().flatten(1).numpy().T
             strengths = [
-                listening_weights(graph, layer, nodes, supra=toward is not None, factors=one).data for one in columns
+                listening_weights(graph, layer, nodes, supra=toward is not None, factors=edge_factors).data
+                for edge_factors in factor_columns
             ]
-            strength = np.stack(strengths, axis=1).reshape(-1, *own.factors.shape[1:])
-        each = heard.double().cpu()[weights.indices]
-        if own.listening is not None:
-            each = leaky(each + own.listening.double().cpu()[nodes[listener]])
-        where = torch.from_numpy(listener)[:, None, None].expand_as(each)
-        highest = each.new_full((nodes.size, *each.shape[1:]), -torch.inf).scatter_reduce(0, where, each, "amax")
-        loud = (each - highest[listener]).exp() * torch.as_tensor(strength)
-        sums = torch.zeros_like(highest).index_add(0, where[:, 0, 0], loud)
-        total = total + (loud / sums[listener]).sum(1).numpy()
-        members += each.shape[1]
-    first = 0 if toward is None else toward * graph.num_nodes
-    every = [
-        sp.csr_array((alpha, weights.indices, weights.indptr), shape=weights.shape) for alpha in (total / members).T
+            strength = np.stack(strengths, axis=1).reshape(-1, *layer_scores.factors.shape[1:])
+        edge_scores = heard.double().cpu()[weights.indices]
+        if layer_scores.listening is not None:
+            edge_scores = leaky(edge_scores + layer_scores.listening.double().cpu()[nodes[listener]])
+        listener_of_edge = torch.from_numpy(listener)[:, None, None].expand_as(edge_scores)
+        highest_scores = edge_scores.new_full((nodes.size, *edge_scores.shape[1:]), -torch.inf).scatter_reduce(
+            0, listener_of_edge, edge_scores, "amax"
+        )
+        edge_loudness = (edge_scores - highest_scores[listener]).exp() * torch.as_tensor(strength)
+        listener_sums = torch.zeros_like(highest_scores).index_add(0, listener_of_edge[:, 0, 0], edge_loudness)
+        coefficient_sums = coefficient_sums + (edge_loudness / listener_sums[listener]).sum(1).numpy()
+        members += edge_scores.shape[1]
+    first_column = 0 if toward is None else toward * graph.num_nodes
+    head_matrices = [
+        sp.csr_array((alpha, weights.indices, weights.indptr), shape=weights.shape)
+        for alpha in (coefficient_sums / members).T
     ]
-    return [sp.csr_array(one[:, first : first + graph.num_nodes]) for one in every]
+    return [
+        sp.csr_array(edge_factors[:, first_column : first_column + graph.num_nodes]) for edge_factors in head_matrices
+    ]
 
 
 def listening_weights(
@@ -262,19 +277,21 @@ def listening_weights(
     entries. Of groups, only the edges of these nodes are built. ``factors`` multiply the layer's edges or memberships.
     """
     layers = list(graph.layers.values())
-    here = layers[layer]
-    neighbours = NeighbourContributions.of("", here, nodes, factors)
+    own_layer = layers[layer]
+    neighbours = NeighbourContributions.of("", own_layer, nodes, factors)
     within = neighbours.heard if neighbours.members is None else neighbours.heard @ neighbours.members.T
-    own = sp.eye_array(graph.num_nodes, format="csr")[nodes]
-    within = within - within * own + own
+    self_weights = sp.eye_array(graph.num_nodes, format="csr")[nodes]
+    within = within - within * self_weights + self_weights
     if supra:
-        others = [own * other.present for other in layers]
-        within = sp.hstack([within if place == layer else other for place, other in enumerate(others)])
+        other_copies = [self_weights * other_layer.present for other_layer in layers]
+        within = sp.hstack(
+            [within if layer_place == layer else other_layer for layer_place, other_layer in enumerate(other_copies)]
+        )
         if graph.couplings:
             within = within + coupling_matrix(graph)[layer * graph.num_nodes + nodes]
-    found = sp.csr_array(sp.csr_array(within) * here.present[nodes][:, None])
-    found.eliminate_zeros()
-    return found
+    listener_weights = sp.csr_array(sp.csr_array(within) * own_layer.present[nodes][:, None])
+    listener_weights.eliminate_zeros()
+    return listener_weights
 
 
 # Through whom attention's predictions came: the log-odds of an ensemble, neighbour by neighbour and group by group.
@@ -304,37 +321,43 @@ def attention_reasons(
     model sees it, its layers in the order of ``layer_order_``; ``pair``: The nodes and the two classes of each.
     """
     heard = list(hearings(graph, pair.rows))
-    parts = [np.zeros(one.heard.nnz) for one in heard]
+    parts_by_layer = [np.zeros(one.heard.nnz) for one in heard]
     itself, intercepts = np.zeros(pair.rows.size), np.zeros(pair.rows.size)
-    shares, members = np.zeros((2, pair.rows.size)), 0
-    rows = torch.from_numpy(pair.rows)
+    probability_sums, members = np.zeros((2, pair.rows.size)), 0
+    row_index = torch.from_numpy(pair.rows)
     for network, features, plan in batches:
-        seen = _Seen(network, features, plan)
-        own = np.maximum(seen.shares(pair), np.finfo(np.float64).tiny)
+        seen_pass = _Seen(network, features, plan)
+        own = np.maximum(seen_pass.shares(pair), np.finfo(np.float64).tiny)
         weight = torch.from_numpy(logarithmic_mean(own[0], own[1]))
-        shares += own.sum(axis=2)
+        probability_sums += own.sum(axis=2)
         members += own.shape[2]
-        column, intercept = seen.contrast(pair)
+        column, intercept = seen_pass.contrast(pair)
         intercepts += (weight * intercept).sum(1).numpy()
-        for place, said, direction, factors, chosen in seen.last_hops(rows, column * weight[:, :, None]):
-            if chosen is not None:  # every listener hears the others in its own way
-                one = NeighbourContributions.of("", graph.layers[heard[place].layer], pair.rows[chosen : chosen + 1])
-                start = heard[place].heard.indptr[chosen]
-                own_parts = one.parts(said, direction)
-                parts[place][start : start + own_parts.size] += own_parts
-                itself[chosen] += said[pair.rows[chosen]] @ direction[0]
+        for layer_place, node_values, direction, factors, chosen_row in seen_pass.last_hops(
+            row_index, column * weight[:, :, None]
+        ):
+            if chosen_row is not None:  # every listener hears the others in its own way
+                layer_hearing = NeighbourContributions.of(
+                    "", graph.layers[heard[layer_place].layer], pair.rows[chosen_row : chosen_row + 1]
+                )
+                first_entry = heard[layer_place].heard.indptr[chosen_row]
+                own_parts = layer_hearing.parts(node_values, direction)
+                parts_by_layer[layer_place][first_entry : first_entry + own_parts.size] += own_parts
+                itself[chosen_row] += node_values[pair.rows[chosen_row]] @ direction[0]
                 continue
             if factors is None:
-                parts[place] += heard[place].parts(said, direction)
+                parts_by_layer[layer_place] += heard[layer_place].parts(node_values, direction)
             else:  # each member and head has weights of its own
-                layer, heads = graph.layers[heard[place].layer], factors.shape[1]
-                for one, spoken, wanted in zip(
-                    factors.T, np.split(said, heads, axis=1), np.split(direction, heads, axis=1), strict=True
+                layer, heads = graph.layers[heard[layer_place].layer], factors.shape[1]
+                for layer_hearing, spoken, head_directions in zip(
+                    factors.T, np.split(node_values, heads, axis=1), np.split(direction, heads, axis=1), strict=True
                 ):
-                    parts[place] += NeighbourContributions.of("", layer, pair.rows, one).parts(spoken, wanted)
-            itself += np.einsum("ij,ij->i", said[pair.rows], direction)
-    scale = 1 / (members * logarithmic_mean(shares[0] / members, shares[1] / members))
-    through = [one.through(part, scale) for one, part in zip(heard, parts, strict=True)]
+                    parts_by_layer[layer_place] += NeighbourContributions.of("", layer, pair.rows, layer_hearing).parts(
+                        spoken, head_directions
+                    )
+            itself += np.einsum("ij,ij->i", node_values[pair.rows], direction)
+    scale = 1 / (members * logarithmic_mean(probability_sums[0] / members, probability_sums[1] / members))
+    through = [one.through(layer_parts, scale) for one, layer_parts in zip(heard, parts_by_layer, strict=True)]
     return AttentionContributions(through, scale * itself, scale * intercepts)
 
 
@@ -350,21 +373,28 @@ class _Seen:
             if isinstance(module, SupraFusion) and len(inputs) > 1:  # one row per group
                 self.entered[module] = inputs[1].by_layer(inputs[0])
 
-        with _watching([one for one in network.modules() if isinstance(one, (AttentionHop, SupraFusion))], remember):
+        with _watching(
+            [
+                network_module
+                for network_module in network.modules()
+                if isinstance(network_module, (AttentionHop, SupraFusion))
+            ],
+            remember,
+        ):
             self.output: Output = evaluate(network, features, plan)
 
     def shares(self, pair: Pair) -> Floats:
         """The members' probabilities of the two classes, (2, rows, members)."""
         chances = self.output.scores[pair.rows].double().softmax(-1).cpu().numpy()
-        at = np.arange(pair.rows.size)
-        return np.stack([chances[at, :, pair.first], chances[at, :, pair.second]])
+        row_index = np.arange(pair.rows.size)
+        return np.stack([chances[row_index, :, pair.first], chances[row_index, :, pair.second]])
 
     def contrast(self, pair: Pair) -> tuple[Tensor, Tensor]:
         """What the embedding is multiplied with, (rows, members, dim), and what is added, (rows, members)."""
-        first, second = torch.from_numpy(pair.first), torch.from_numpy(pair.second)
-        weights = self.network.class_weights().detach().double().cpu().permute(2, 0, 1)
+        first_class, second = torch.from_numpy(pair.first), torch.from_numpy(pair.second)
+        class_weights = self.network.class_weights().detach().double().cpu().permute(2, 0, 1)
         bias = self.network.bias.detach().double().cpu().t()
-        return weights[first] - weights[second], bias[first] - bias[second]
+        return class_weights[first_class] - class_weights[second], bias[first_class] - bias[second]
 
     @torch.no_grad()
     def last_hops(
@@ -379,26 +409,26 @@ class _Seen:
         network, plan = self.network, self.plan
         directions = network.layer_directions(self.entered, plan, rows, column)
         for layers, hop, step in network.last_hops(plan):
-            said_to, totals, means = _heard(hop, step, self.entered[hop], len(layers), rows)
-            shares = hop.head_factors().double().cpu()
-            for number, place in enumerate(layers):
-                own = shares[:, number if shares.shape[1] > 1 else 0]
-                direction = directions[place]
+            said_to, weight_totals, heard_means = _heard(hop, step, self.entered[hop], len(layers), rows)
+            head_shares = hop.head_factors().double().cpu()
+            for group_place, layer_place in enumerate(layers):
+                own_shares = head_shares[:, group_place if head_shares.shape[1] > 1 else 0]
+                direction = directions[layer_place]
                 if hop.combine_heads == "concatenate":
                     direction = direction.reshape(*direction.shape[:-1], hop.heads, -1)
                 else:
-                    direction = direction.unsqueeze(2) * own[None, :, :, None]
-                direction = direction * hop.activation.quotient(means[number])
-                total = totals[number].unsqueeze(-1)
-                direction = torch.where(total > 0, direction / total, torch.zeros_like(direction)).flatten(1)
+                    direction = direction.unsqueeze(2) * own_shares[None, :, :, None]
+                direction = direction * hop.activation.quotient(heard_means[group_place])
+                row_totals = weight_totals[group_place].unsqueeze(-1)
+                direction = torch.where(row_totals > 0, direction / row_totals, torch.zeros_like(direction)).flatten(1)
                 if hop.listening is not None:
-                    for chosen, node in enumerate(rows.tolist()):
-                        said = said_to(number, node).flatten(1).numpy()
-                        yield place, said, direction[chosen : chosen + 1].numpy(), None, chosen
+                    for chosen_row, node in enumerate(rows.tolist()):
+                        node_values = said_to(group_place, node).flatten(1).numpy()
+                        yield layer_place, node_values, direction[chosen_row : chosen_row + 1].numpy(), None, chosen_row
                     continue
-                learned = None if step.sum is None else hop.entry_weights(step.sum, number)
-                factors = None if learned is None else learned.flatten(1).double().cpu().numpy()
-                yield place, said_to(number, None).flatten(1).numpy(), direction.numpy(), factors, None
+                entry_weights = None if step.sum is None else hop.entry_weights(step.sum, group_place)
+                factors = None if entry_weights is None else entry_weights.flatten(1).double().cpu().numpy()
+                yield layer_place, said_to(group_place, None).flatten(1).numpy(), direction.numpy(), factors, None
 
 
 def _heard(
@@ -413,31 +443,37 @@ def _heard(
     members, heads = scores.shape[-2:]
     values = values.double().reshape(layers, -1, members, heads, values.shape[-1])
     scores = scores.double().reshape(layers, -1, members, heads)
-    total: Any = step.sum
-    if isinstance(total, ListenerSums):
-        own = hop.scores(features, of_listener=True).double().reshape(scores.shape)
-        folded = values.flatten(0, 1).flatten(1, 2), scores.flatten(0, 1).flatten(1), own.flatten(0, 1).flatten(1)
-        sums, sizes, reference = total.sums(*folded)
-        sums = torch.cat([sums, sizes[..., None]], dim=-1).flatten(1)
+    neighbourhood_sum: Any = step.sum
+    if isinstance(neighbourhood_sum, ListenerSums):
+        listener_scores = hop.scores(features, of_listener=True).double().reshape(scores.shape)
+        folded = (
+            values.flatten(0, 1).flatten(1, 2),
+            scores.flatten(0, 1).flatten(1),
+            listener_scores.flatten(0, 1).flatten(1),
+        )
+        column_sums, group_sizes, reference = neighbourhood_sum.sums(*folded)
+        column_sums = torch.cat([column_sums, group_sizes[..., None]], dim=-1).flatten(1)
         reference = reference.view(scores.shape)
 
         def said_to(layer: int, listener: int | None) -> Tensor:
-            loud = (leaky(own[layer, listener] + scores[layer]) - reference[layer, listener]).exp()
+            loud = (leaky(listener_scores[layer, listener] + scores[layer]) - reference[layer, listener]).exp()
             return (values[layer] * loud[..., None]).cpu()
 
     else:
         loudness = (scores - scores.amax((0, 1))).exp()
-        said = values * loudness.unsqueeze(-1)
+        weighted_values = values * loudness.unsqueeze(-1)
 
         def said_to(layer: int, listener: int | None) -> Tensor:
-            return said[layer].cpu()
+            return weighted_values[layer].cpu()
 
-        together = torch.cat([said, loudness.unsqueeze(-1)], dim=-1).flatten(0, 1).flatten(1, 2)
-        if total.featured and (coefficients := hop.edge_coefficients()) is not None:
-            sums = total.weighted(together, coefficients.double().flatten(0, 1), hop.score_bound).flatten(1)
+        together = torch.cat([weighted_values, loudness.unsqueeze(-1)], dim=-1).flatten(0, 1).flatten(1, 2)
+        if neighbourhood_sum.featured and (coefficients := hop.edge_coefficients()) is not None:
+            column_sums = neighbourhood_sum.weighted(
+                together, coefficients.double().flatten(0, 1), hop.score_bound
+            ).flatten(1)
         else:
-            sums = total(together.flatten(1))
-    heard = step.at_nodes(sums.view(layers, -1, sums.shape[-1])).index_select(1, rows)
+            column_sums = neighbourhood_sum(together.flatten(1))
+    heard = step.at_nodes(column_sums.view(layers, -1, column_sums.shape[-1])).index_select(1, rows)
     heard = heard.view(layers, rows.numel(), members, heads, -1).cpu()
-    totals = heard[..., -1]
-    return said_to, totals, heard[..., :-1] / totals.unsqueeze(-1)
+    weight_totals = heard[..., -1]
+    return said_to, weight_totals, heard[..., :-1] / weight_totals.unsqueeze(-1)

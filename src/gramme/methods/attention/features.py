@@ -48,19 +48,19 @@ def feature_columns(graph: MultilayerGraph, source: str, dim: int) -> int:
 
 def peer_features(graph: MultilayerGraph, seed: int, source: str, dim: int) -> Tensor:
     """Features as they are, (nodes, columns): the graph's own, then ``dim`` random ones."""
-    own = [torch.from_numpy(dense_features(graph))] if source != "random" else []
-    drawn = [random_columns(graph, [seed], dim, [0])[:, 0]] if source != "given" else []
-    return torch.cat([*own, *drawn], dim=-1).to(torch.get_default_dtype())
+    own_columns = [torch.from_numpy(dense_features(graph))] if source != "random" else []
+    random_part = [random_columns(graph, [seed], dim, [0])[:, 0]] if source != "given" else []
+    return torch.cat([*own_columns, *random_part], dim=-1).to(torch.get_default_dtype())
 
 
 def random_columns(graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]) -> Tensor:
     """Random features of each member, (copies * nodes, members, dim); equal copies have equal ones."""
-    drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
+    drawn_features = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
     for member, seed in enumerate(seeds):
-        for place, copy in enumerate(copies):
-            random_features(graph.nodes, dim, seed, copy=copy, out=drawn[member, place])
-    rows = graph.num_nodes * len(copies)
-    return torch.from_numpy(drawn).view(len(seeds), rows, dim).transpose(0, 1).contiguous()
+        for copy_place, copy in enumerate(copies):
+            random_features(graph.nodes, dim, seed, copy=copy, out=drawn_features[member, copy_place])
+    row_count = graph.num_nodes * len(copies)
+    return torch.from_numpy(drawn_features).view(len(seeds), row_count, dim).transpose(0, 1).contiguous()
 
 
 def layer_copies(graph: MultilayerGraph) -> list[int]:
@@ -73,17 +73,17 @@ def by_layer(every: NDArray[np.float32], graph: MultilayerGraph) -> NDArray[np.f
 
     A layer with features of its own does not see those of the others.
     """
-    start = every.shape[1] - sum(matrix.shape[1] for matrix in graph.layer_features.values())
-    found = np.tile(every, (graph.num_layers, 1, 1))
-    own = {}
+    first_column = every.shape[1] - sum(matrix.shape[1] for matrix in graph.layer_features.values())
+    layer_rows = np.tile(every, (graph.num_layers, 1, 1))
+    layer_columns = {}
     for name, matrix in graph.layer_features.items():
-        own[name] = slice(start, start + matrix.shape[1])
-        start += matrix.shape[1]
-    for place, name in enumerate(graph.layers):
-        for other, columns in own.items():
-            if name in own and other != name:
-                found[place, :, columns] = 0
-    return found.reshape(-1, every.shape[1])
+        layer_columns[name] = slice(first_column, first_column + matrix.shape[1])
+        first_column += matrix.shape[1]
+    for layer_place, name in enumerate(graph.layers):
+        for other_layer, columns in layer_columns.items():
+            if name in layer_columns and other_layer != name:
+                layer_rows[layer_place, :, columns] = 0
+    return layer_rows.reshape(-1, every.shape[1])
 
 
 def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
@@ -113,23 +113,24 @@ def chosen_walk_size(graph: MultilayerGraph, profile: WalkProfile, known: KnownL
     ``profile``: Of the graph; ``known``: The training labels; ``seed``: Decides which labels share a fold, and which
     are looked at where there are many.
     """
-    some = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:1_000])
-    codes, nodes = known.codes[some], known.nodes[some]
+    chosen_labels = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:1_000])
+    label_codes, label_nodes = known.codes[chosen_labels], known.nodes[chosen_labels]
     credits = 1.0, 0.25  # labels' worth of belief in features and in walks beforehand
     # the only label of a class cannot be predicted from the others, which speaks against neither
-    tested = np.bincount(codes)[codes] > 1
-    if not tested.any():
+    testable_labels = np.bincount(label_codes)[label_codes] > 1
+    if not testable_labels.any():
         return EVEN_SIZE * (credits[1] / credits[0]) ** 2
-    walks = profile.table(gather_rows(graph, profile.placed(graph), nodes))
-    given = gather_rows(graph, _averaged_features(graph), nodes)
-    fold = stratified_folds(codes, FOLDS, seed)
-    both = np.hstack([given, np.float32(0.3) * walks])
-    own, walked, joint = (
-        _own_probabilities(rows, codes, fold, len(known.classes))[tested] for rows in (given, walks, both)
+    walks = profile.table(gather_rows(graph, profile.placed(graph), label_nodes))
+    given_rows = gather_rows(graph, _averaged_features(graph), label_nodes)
+    fold = stratified_folds(label_codes, FOLDS, seed)
+    joint_rows = np.hstack([given_rows, np.float32(0.3) * walks])
+    given_likelihood, walked, joint = (
+        _own_probabilities(rows, label_codes, fold, len(known.classes))[testable_labels]
+        for rows in (given_rows, walks, joint_rows)
     )
-    rest, share = mixture_weights(np.stack([own, walked], axis=1), credits)
+    rest, share = mixture_weights(np.stack([given_likelihood, walked], axis=1), credits)
     size = min(EVEN_SIZE * (share / rest) ** 2, 1.0)
-    gain = np.log(joint / own)
+    gain = np.log(joint / given_likelihood)
     helps = gain.size > 1 and gain.mean() > gain.std(ddof=1) / gain.size**0.5
     return float(max(size, EVEN_SIZE / 2) if helps else size)
 
@@ -138,17 +139,17 @@ def _averaged_features(graph: MultilayerGraph) -> Matrix:
     """Features averaged over neighbourhoods of all layers alike, once and twice; what attention sees at the start."""
     communicator = communicator_of(graph)
     blocks = [block for block in feature_blocks(graph) if block.shape[1]]
-    views = [GivenFeatures.of(block, GIVEN_DIM, communicator).table(block) for block in blocks]
-    values = torch.from_numpy(np.concatenate(views, axis=1)).to(torch.get_default_dtype())
+    scaled_blocks = [GivenFeatures.of(block, GIVEN_DIM, communicator).table(block) for block in blocks]
+    values = torch.from_numpy(np.concatenate(scaled_blocks, axis=1)).to(torch.get_default_dtype())
     walk = NodeWalk(graph)
-    found = []
+    averaged_values = []
     for _ in range(2):  # as many as attention has hops by default
         # who has no neighbours in a layer stays as it is
         heard = [torch.where(scale == 0, values, walk.mean(layer, values)) for layer, scale in enumerate(walk.scales)]
         values = torch.stack(heard).mean(dim=0)
-        found.append(torch.nn.functional.normalize(values, dim=1))
-    table: Matrix = (torch.cat(found, dim=1) / len(found) ** 0.5).numpy()
-    return table
+        averaged_values.append(torch.nn.functional.normalize(values, dim=1))
+    averaged_table: Matrix = (torch.cat(averaged_values, dim=1) / len(averaged_values) ** 0.5).numpy()
+    return averaged_table
 
 
 def _own_probabilities(rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.int64], classes: int) -> Floats:
@@ -157,8 +158,8 @@ def _own_probabilities(rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.
     tried = []
     for strength in (1.0, 10.0, 100.0):
         found = np.empty((codes.size, classes))
-        for number in range(int(fold.max()) + 1):
-            rest = fold != number
+        for fold_number in range(int(fold.max()) + 1):
+            rest = fold != fold_number
             fitted = regression(rows[rest], codes[rest], classes, strength)
             found[~rest] = class_shares(rows[~rest], *fitted)
         tried.append(mixed_with_prior(found, prior)[np.arange(codes.size), codes])
@@ -188,8 +189,8 @@ def settled_source(graph: MultilayerGraph, wanted: str | None, featureless: str 
     means nothing in another that is only coupled with it.
     """
     if wanted is None:
-        own = "random" if graph.coupled else featureless
-        return "given" if given_columns(graph) else own
+        default_source = "random" if graph.coupled else featureless
+        return "given" if given_columns(graph) else default_source
     if "given" in _kinds(wanted) and not given_columns(graph):
         raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
     return wanted
@@ -247,11 +248,11 @@ class InputFeatures:
             size = chosen_walk_size(graph, walks, known, seed) if walks.values.size else 0.0
             if wanted is None and size < MIN_SIZE:
                 source, walks, size = "given", None, 1.0
-        kinds = _kinds(source)
+        source_kinds = _kinds(source)
         scales, of_layers = None, 0
-        if "given" in kinds:
+        if "given" in source_kinds:
             # beside columns of another kind and of full size, words and counts are dense as well
-            sized = kinds == ("given",) or (known is not None and "random" not in kinds)
+            sized = source_kinds == ("given",) or (known is not None and "random" not in source_kinds)
             scales = GivenFeatures.of(
                 _common(graph),
                 GIVEN_DIM,
@@ -260,10 +261,10 @@ class InputFeatures:
                 entry_sum=entry_sum,
             )
             of_layers = given_columns(graph) - scales.scale.size
-        found = cls(source, random_dim, walks, scales, of_layers, size)
-        if not found.columns:
+        input_features = cls(source, random_dim, walks, scales, of_layers, size)
+        if not input_features.columns:
             raise DataError(f"features={source!r}: in this graph no walk tells nodes apart; use 'walks+random'")
-        return found
+        return input_features
 
     @classmethod
     def loaded(cls, learned: Learned, random_dim: int | None, in_dim: int) -> Self:
@@ -288,10 +289,10 @@ class InputFeatures:
     @property
     def _random(self) -> int:
         """Columns of a member's own."""
-        kinds = _kinds(self.source)
-        if "random" not in kinds:
+        source_kinds = _kinds(self.source)
+        if "random" not in source_kinds:
             return 0
-        return RANDOM_DIM[len(kinds) == 1] if self.random_dim is None else self.random_dim
+        return RANDOM_DIM[len(source_kinds) == 1] if self.random_dim is None else self.random_dim
 
     def shared(self, graph: MultilayerGraph) -> Any:
         """The columns that are the same for all members, (nodes, columns).
@@ -305,19 +306,19 @@ class InputFeatures:
             walks *= np.float32(self.walk_size * max(walks.shape[1], 1) ** 0.5)  # rows have length 1
         if self.scales is not None and self.scales.entries:
             return SparseColumns(self.scales.sparse(_common(graph)), walks)
-        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)] + ([] if walks is None else [walks])
+        column_blocks = [np.zeros((graph.num_nodes, 0), dtype=np.float32)] + ([] if walks is None else [walks])
         if "given" not in _kinds(self.source):
-            return np.concatenate(parts, axis=1)
-        needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
-        if given_columns(graph) != needed:
-            raise DataError(f"the model needs {needed} features per node; the graph has {given_columns(graph)}")
+            return np.concatenate(column_blocks, axis=1)
+        needed_columns = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
+        if given_columns(graph) != needed_columns:
+            raise DataError(f"the model needs {needed_columns} features per node; the graph has {given_columns(graph)}")
         if self.scales is None:
-            parts.append(dense_features(graph))
+            column_blocks.append(dense_features(graph))
         else:
-            parts.append(self.scales.table(_common(graph)))
-            parts += [_plain(matrix) for matrix in graph.layer_features.values()]
-        every = np.concatenate(parts, axis=1)
-        return by_layer(every, graph) if graph.layer_features else every
+            column_blocks.append(self.scales.table(_common(graph)))
+            column_blocks += [_plain(matrix) for matrix in graph.layer_features.values()]
+        all_columns = np.concatenate(column_blocks, axis=1)
+        return by_layer(all_columns, graph) if graph.layer_features else all_columns
 
     def tensor(
         self, graph: MultilayerGraph, shared: Any, seeds: Sequence[int], *, per_layer: bool, device: torch.device
@@ -331,16 +332,18 @@ class InputFeatures:
             beside = None if shared.beside is None else torch.from_numpy(shared.beside)
             return SparseFeatures(shared.entries, len(seeds), device, beside)
         layers = graph.num_layers if per_layer or shared.shape[0] > graph.num_nodes else 1
-        rows = layers * graph.num_nodes
-        parts: list[Tensor] = []
+        row_count = layers * graph.num_nodes
+        column_blocks: list[Tensor] = []
         if shared.shape[1]:
-            same = torch.from_numpy(shared).to(device)
-            same = same if shared.shape[0] == rows else same.repeat(layers, 1)
-            parts.append(same[:, None, :].expand(rows, len(seeds), -1))
+            shared_columns = torch.from_numpy(shared).to(device)
+            shared_columns = shared_columns if shared.shape[0] == row_count else shared_columns.repeat(layers, 1)
+            column_blocks.append(shared_columns[:, None, :].expand(row_count, len(seeds), -1))
         if self._random:
             copies = layer_copies(graph) if per_layer else [0] * layers
-            parts.append(random_columns(graph, seeds, self._random, copies).to(device))
-        return (parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)).to(torch.get_default_dtype())
+            column_blocks.append(random_columns(graph, seeds, self._random, copies).to(device))
+        return (column_blocks[0] if len(column_blocks) == 1 else torch.cat(column_blocks, dim=-1)).to(
+            torch.get_default_dtype()
+        )
 
 
 def _common(graph: MultilayerGraph) -> Any:

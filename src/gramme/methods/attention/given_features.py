@@ -81,26 +81,30 @@ class GivenFeatures:
         columns = features.shape[1]
         if not columns:
             return cls(False, np.zeros(0), np.zeros(0), None, 1.0)
-        rows = int(communicator.all_sum(features.shape[0]))
-        by_row = _is_counts(features, rows, communicator)
-        scale = _inverse(_usual_size(features, communicator) if by_row else _deviations(features, rows, communicator))
+        row_count = int(communicator.all_sum(features.shape[0]))
+        by_row = _is_counts(features, row_count, communicator)
+        scale = _inverse(
+            _usual_size(features, communicator) if by_row else _deviations(features, row_count, communicator)
+        )
         raw = cls(by_row, scale, np.zeros(columns), None, 1.0)
         if by_row and may_be_sparse and columns > most:
-            total = float(communicator.all_sum(sum(float(part.sum()) for part in raw._parts(features))))
-            wanted = entry_sum * rows
-            return cls(True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True)
+            entry_total = float(communicator.all_sum(sum(float(part.sum()) for part in raw._parts(features))))
+            wanted_total = entry_sum * row_count
+            return cls(
+                True, scale, raw.centre, None, wanted_total / entry_total if entry_total > 0 else 1.0, entries=True
+            )
         centre = np.zeros(columns)
-        for part in raw._parts(features):
-            centre += np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
-        centre = communicator.all_sum(centre) / max(rows, 1)
+        for feature_chunk in raw._parts(features):
+            centre += np.asarray(feature_chunk.sum(axis=0), dtype=np.float64).ravel()
+        centre = communicator.all_sum(centre) / max(row_count, 1)
         centred = cls(by_row, scale, centre, None, 1.0)
-        directions = centred._leading(features, rows, most, communicator) if columns > most else None
+        directions = centred._leading(features, row_count, most, communicator) if columns > most else None
         plain = cls(by_row, scale, centre, directions, 1.0)
         squares = np.square(plain.table(features), dtype=np.float64)
         if communicator.alone:
             size = np.sqrt(np.mean(squares))
         else:
-            size = np.sqrt(communicator.all_sum(float(squares.sum())) / max(rows * squares.shape[1], 1))
+            size = np.sqrt(communicator.all_sum(float(squares.sum())) / max(row_count * squares.shape[1], 1))
         return cls(by_row, scale, centre, directions, float(1 / size) if size > 0 else 1.0)
 
     @property
@@ -111,21 +115,21 @@ class GivenFeatures:
     def table(self, features: Features) -> Matrix:
         """Scaled features, shape (nodes, columns)."""
         self._check_columns(features)
-        found = [np.zeros((0, self.columns), dtype=np.float32)]
-        for part in self._parts(features):
+        scaled_chunks = [np.zeros((0, self.columns), dtype=np.float32)]
+        for feature_chunk in self._parts(features):
             if self.directions is None:
-                dense = _dense(part) - self.centre
+                dense = _dense(feature_chunk) - self.centre
             else:
-                dense = part @ self.directions - self.centre @ self.directions
-            found.append((dense * self.size).astype(np.float32))
-        return np.concatenate(found)
+                dense = feature_chunk @ self.directions - self.centre @ self.directions
+            scaled_chunks.append((dense * self.size).astype(np.float32))
+        return np.concatenate(scaled_chunks)
 
     def sparse(self, features: Features) -> Any:
         """Scaled features that stay entries, as a CSR array (nodes, columns) of float32."""
         self._check_columns(features)
-        parts = [(part * self.size).astype(np.float32) for part in self._parts(features)]
+        scaled_chunks = [(feature_chunk * self.size).astype(np.float32) for feature_chunk in self._parts(features)]
         empty = sp.csr_array((0, self.scale.size), dtype=np.float32)
-        return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
+        return sp.csr_array(sp.vstack([empty, *scaled_chunks], format="csr"))
 
     def _check_columns(self, features: Features) -> None:
         if features.shape[1] != self.scale.size:
@@ -134,13 +138,13 @@ class GivenFeatures:
     def _parts(self, features: Features) -> Iterator[Features]:
         """The features chunk by chunk, scaled but not centred: a sparse matrix stays sparse."""
         chunk = 65_536  # rows of a dense matrix that are scaled at a time
-        for start in range(0, features.shape[0], chunk):
-            part: Features = features[start : start + chunk].astype(np.float64)
+        for chunk_start in range(0, features.shape[0], chunk):
+            feature_chunk: Features = features[chunk_start : chunk_start + chunk].astype(np.float64)
             if not self.by_row:
-                yield part * self.scale[None, :]
+                yield feature_chunk * self.scale[None, :]
                 continue
-            counts: Features = sp.csr_array(part)
-            sparse: Features = sp.csr_array(counts * self.scale[None, :])
+            count_chunk: Features = sp.csr_array(feature_chunk)
+            sparse: Features = sp.csr_array(count_chunk * self.scale[None, :])
             sparse.data = np.sqrt(np.maximum(sparse.data, 0))
             lengths = np.sqrt(np.asarray(sparse.multiply(sparse).sum(axis=1)).ravel())
             yield sp.csr_array(sp.diags_array(_inverse(lengths)) @ sparse)
@@ -151,11 +155,11 @@ class GivenFeatures:
         N. Halko, P. G. Martinsson, J. A. Tropp, "Finding Structure with Randomness", SIAM Review 53, 2011. The start is
         fixed, so that the same features give the same directions.
         """
-        columns = features.shape[1]
-        wanted = min(most + 16, rows, columns)  # a few more make the leading ones exact
-        basis = np.random.default_rng(0).normal(size=(columns, wanted))
+        column_count = features.shape[1]
+        direction_count = min(most + 16, rows, column_count)  # a few more make the leading ones exact
+        basis = np.random.default_rng(0).normal(size=(column_count, direction_count))
         basis, _ = np.linalg.qr(basis)
-        small = np.zeros((wanted, wanted))
+        small = np.zeros((direction_count, direction_count))
         for _ in range(4):
             gathered, small = self._passed(features, basis, communicator)
             basis, _ = np.linalg.qr(gathered)
@@ -171,15 +175,17 @@ class GivenFeatures:
         """X' X B and B' X' X B for the centred features X, in one pass."""
         gathered = np.zeros_like(basis)
         small = np.zeros((basis.shape[1], basis.shape[1]))
-        total = np.zeros(basis.shape[1])
+        projected_total = np.zeros(basis.shape[1])
         shift = self.centre @ basis
-        for part in self._parts(features):
-            reached = part @ basis - shift
-            gathered += part.T @ reached
+        for feature_chunk in self._parts(features):
+            reached = feature_chunk @ basis - shift
+            gathered += feature_chunk.T @ reached
             small += reached.T @ reached
-            total += reached.sum(axis=0)
-        gathered, small, total = (communicator.all_sum(one) for one in (gathered, small, total))
-        return gathered - np.outer(self.centre, total), small
+            projected_total += reached.sum(axis=0)
+        gathered, small, projected_total = (
+            communicator.all_sum(process_sum) for process_sum in (gathered, small, projected_total)
+        )
+        return gathered - np.outer(self.centre, projected_total), small
 
 
 class SavedScales(SavedField):
@@ -197,42 +203,42 @@ class SavedScales(SavedField):
         if scales is None:
             return
         learned.record[self.name] = {"by_row": scales.by_row, "size": scales.size, "entries": scales.entries}
-        for part, field in self.arrays.items():
-            if getattr(scales, part) is not None:
-                learned.tensors[field.name] = torch.from_numpy(np.ascontiguousarray(getattr(scales, part)))
+        for part_name, field in self.arrays.items():
+            if getattr(scales, part_name) is not None:
+                learned.tensors[field.name] = torch.from_numpy(np.ascontiguousarray(getattr(scales, part_name)))
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         setattr(model, self.attribute, None)
         if self.name not in learned.record:
             return
-        entry = learned.record[self.name]
-        found: dict[str, Any] = {
-            "by_row": checked(Flag(), "by_row", entry["by_row"]),
-            "size": checked(POSITIVE, "size", entry["size"]),
-            "entries": checked(Flag(), "entries", entry.get("entries", False)),  # older files have none
+        scales_record = learned.record[self.name]
+        scale_parts: dict[str, Any] = {
+            "by_row": checked(Flag(), "by_row", scales_record["by_row"]),
+            "size": checked(POSITIVE, "size", scales_record["size"]),
+            "entries": checked(Flag(), "entries", scales_record.get("entries", False)),  # older files have none
             "directions": None,
         }
-        for part, field in self.arrays.items():
+        for part_name, field in self.arrays.items():
             if field.name in learned.tensors:
-                found[part] = field.array(learned.tensors[field.name], sizes)
-            elif part != "directions":
+                scale_parts[part_name] = field.array(learned.tensors[field.name], sizes)
+            elif part_name != "directions":
                 raise MisfitError(f"{field.name} is missing")
-        setattr(model, self.attribute, GivenFeatures(**found))
+        setattr(model, self.attribute, GivenFeatures(**scale_parts))
 
 
 def _is_counts(features: Features, rows: int, communicator: Communicator) -> bool:
     """Whether features look like words, tags or counts rather than measurements."""
-    numbers: NDArray[Any] = features if isinstance(features, np.ndarray) else features.data
-    if communicator.any(bool(numbers.size and numbers.min() < 0)):
+    stored_entries: NDArray[Any] = features if isinstance(features, np.ndarray) else features.data
+    if communicator.any(bool(stored_entries.size and stored_entries.min() < 0)):
         return False
-    filled = communicator.all_sum(np.count_nonzero(numbers))
+    filled = communicator.all_sum(np.count_nonzero(stored_entries))
     return bool(filled <= 0.5 * rows * features.shape[1])
 
 
 def _largest(features: Features, communicator: Communicator) -> Floats:
     """The largest entry of each column, whatever its sign."""
-    found: Floats = communicator.all_max(_dense(abs(features).max(axis=0)).astype(np.float64).ravel())
-    return found
+    column_maxima: Floats = communicator.all_max(_dense(abs(features).max(axis=0)).astype(np.float64).ravel())
+    return column_maxima
 
 
 def _usual_size(features: Features, communicator: Communicator) -> Floats:
@@ -241,8 +247,8 @@ def _usual_size(features: Features, communicator: Communicator) -> Floats:
     sparse = sp.csr_array(sp.csr_array(features).astype(np.float64) * _inverse(largest)[None, :])
     filled = communicator.all_sum(np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1]))
     squares = communicator.all_sum(np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1]))
-    sizes: Floats = largest * np.sqrt(squares / np.maximum(filled, 1))
-    return sizes
+    usual_sizes: Floats = largest * np.sqrt(squares / np.maximum(filled, 1))
+    return usual_sizes
 
 
 def _deviations(features: Features, rows: int, communicator: Communicator) -> Floats:
@@ -265,11 +271,11 @@ def _deviations(features: Features, rows: int, communicator: Communicator) -> Fl
 
 
 def _dense(matrix: Features) -> NDArray[Any]:
-    found: NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    return found
+    dense_matrix: NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return dense_matrix
 
 
 def _inverse(numbers: Floats) -> Floats:
     """One over each number, 0 where it is 0."""
-    found: Floats = np.divide(1, numbers, out=np.zeros_like(numbers), where=numbers > 0)
-    return found
+    inverse_numbers: Floats = np.divide(1, numbers, out=np.zeros_like(numbers), where=numbers > 0)
+    return inverse_numbers

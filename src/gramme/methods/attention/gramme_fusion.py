@@ -232,8 +232,11 @@ class GrammeFusion(AttentionModel):
         self.check_fitted()
         network = self._whole_network()
         assert isinstance(network, FusionNetwork)
-        fusions = [cast("SupraFusion", one) for one in network.fusions]
-        return [(max(self.shape_.depth) - len(fusions) + number, one) for number, one in enumerate(fusions, 1)]
+        fusions = [cast("SupraFusion", supra_fusion) for supra_fusion in network.fusions]
+        return [
+            (max(self.shape_.depth) - len(fusions) + fusion_number, supra_fusion)
+            for fusion_number, supra_fusion in enumerate(fusions, 1)
+        ]
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
@@ -250,9 +253,9 @@ class GrammeFusion(AttentionModel):
 
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         assert isinstance(network, FusionNetwork)
-        for place, group in enumerate(network.groups):
+        for group_number, group in enumerate(network.groups):
             if layer in group:
-                return network.chain(place), group.index(layer)
+                return network.chain(group_number), group.index(layer)
         raise IndexError(layer)
 
     # Networks over relations beside those of the paper, or in their place
@@ -261,7 +264,7 @@ class GrammeFusion(AttentionModel):
         if not self._considers_relations(graph, known, options):
             return super()._fit(graph, known, seed, **options)
         fold, copies = options.get("fold"), options.get("copies", 1)
-        wanted = self._relation_options(graph, known, options.get("allowance"))
+        relation_options = self._relation_options(graph, known, options.get("allowance"))
         probe = None
         fixed_seconds = self.ensemble * self._most_epochs * expected_step_seconds(graph)
         if self.features is None and fixed_seconds <= 60:  # beyond that they are not tried beside these
@@ -269,7 +272,7 @@ class GrammeFusion(AttentionModel):
             def probe(aside: NDArray[np.bool_]) -> NDArray[np.float64]:
                 return self._fixed_at(graph, known, seed, aside)
 
-        pool, history, interrupted = fit_relations(graph, known, seed, wanted, probe)
+        pool, history, interrupted = fit_relations(graph, known, seed, relation_options, probe)
         if not pool.models:  # fixed features alone say more
             return super()._fit(graph, known, seed, **options)
         fixed = None
@@ -281,11 +284,11 @@ class GrammeFusion(AttentionModel):
         if interrupted:
             warnings.warn("interrupted: networks over relations are trained in part", GrammeWarning, stacklevel=4)
         if fold is not None:
-            parts, tested = out_of_fold_relations(graph, known, fold, seed, wanted, pool)
-            shares = pool.kind_shares()
+            parts, tested_folds = out_of_fold_relations(graph, known, fold, seed, relation_options, pool)
+            kind_shares = pool.kind_shares()
             unseen = None if fixed is None else self.out_of_fold_
-            said = pool.pooled([parts[kind] for kind in shares], shares.values(), unseen)
-            said[~np.isin(fold, tested)] = np.nan
+            said = pool.pooled([parts[kind] for kind in kind_shares], kind_shares.values(), unseen)
+            said[~np.isin(fold, tested_folds)] = np.nan
             self.out_of_fold_ = said
         return pool.probabilities(graph, fixed)
 
@@ -300,7 +303,7 @@ class GrammeFusion(AttentionModel):
     def _relation_options(
         self, graph: MultilayerGraph, known: KnownLabels, allowance: TimeBudget | None
     ) -> RelationOptions:
-        kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
+        input_kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
         deadline = None
         if allowance is not None and allowance.measured:
             deadline = time.perf_counter() + TRAINING_SHARE * allowance.seconds
@@ -311,7 +314,7 @@ class GrammeFusion(AttentionModel):
         members = min(self.ensemble, max(1, 3_000_000 // max(views_size(graph_views(graph)), 1)))
         title = type(self).__name__
         return RelationOptions(
-            kinds, members, self.hidden_dim, self.score_bound, settings, deadline, title, self.progress
+            input_kinds, members, self.hidden_dim, self.score_bound, settings, deadline, title, self.progress
         )
 
     @property
@@ -332,9 +335,9 @@ class GrammeFusion(AttentionModel):
     def _without_fixed(self, graph: MultilayerGraph, seed: int, history: pd.DataFrame, effort: TrainingSize) -> None:
         """What a fit stores where no network has fixed features."""
         self.source_, self.profile_, self.scales_, self.walk_size_ = "random", None, None, 1.0
-        columns = RANDOM_DIM[True] if self.feature_dim is None else self.feature_dim
+        random_columns = RANDOM_DIM[True] if self.feature_dim is None else self.feature_dim
         self.edge_features_ = {}
-        self.seed_, self.shape_ = seed, self._shape(graph, columns)
+        self.seed_, self.shape_ = seed, self._shape(graph, random_columns)
         self.members_, self.state_ = 0, {}
         self.history_, self.effort_, self.interrupted_ = history, effort, False
         self.epochs_ = len(history)
@@ -354,25 +357,25 @@ class GrammeFusion(AttentionModel):
         pool = self.relations_
         if pool is None:
             return super()._embed(order)
-        parts = [order.to_given(model.embedding(order.graph)) for model in pool.first_of_kind()]
+        embedding_parts = [order.to_given(model.embedding(order.graph)) for model in pool.first_of_kind()]
         if self.members_:
-            parts.append(super()._embed(order))
-        return np.concatenate(parts, axis=1)
+            embedding_parts.append(super()._embed(order))
+        return np.concatenate(embedding_parts, axis=1)
 
     # Explaining
 
     def _layer_shares(self, graph: MultilayerGraph) -> NDArray[np.float64]:
         members = [super()._layer_shares(graph)] if self.members_ else []
         pool = self.relations_
-        first = [] if pool is None else [model.layer_shares(graph)[None] for model in pool.first_of_kind()]
-        return np.concatenate([*members, *first])
+        relation_rows = [] if pool is None else [model.layer_shares(graph)[None] for model in pool.first_of_kind()]
+        return np.concatenate([*members, *relation_rows])
 
     def _row_weights(self, rows: int) -> NDArray[np.float64]:
         if self.relations_ is None:
             return super()._row_weights(rows)
-        shares = list(self.relations_.kind_shares().values())
-        members = rows - len(shares)
-        return np.array([self.relations_.fixed_share / max(members, 1)] * members + shares)
+        kind_shares = list(self.relations_.kind_shares().values())
+        members = rows - len(kind_shares)
+        return np.array([self.relations_.fixed_share / max(members, 1)] * members + kind_shares)
 
     def _received(self, graph: MultilayerGraph, hop: int, head: int | None, member: int | None) -> NDArray[np.float64]:
         pool = self.relations_
@@ -380,13 +383,17 @@ class GrammeFusion(AttentionModel):
             return super()._received(graph, hop, head, member)
         if (head, member) != (None, None):
             raise DataError("this model has no networks with fixed features, which alone have heads and members")
-        found, weights = [model.received(graph, hop) for model in pool.models], list(pool.shares)
+        found, network_weights = [model.received(graph, hop) for model in pool.models], list(pool.shares)
         if self.members_:
             found.append(super()._received(graph, hop, None, None))
-            weights.append(pool.fixed_share)
-        every, share = np.stack(found), np.array(weights)[:, None, None]
-        total = (~np.isnan(every) * share).sum(0)
-        return np.where(total > 0, np.nansum(every * share, 0) / np.where(total > 0, total, 1.0), np.nan)
+            network_weights.append(pool.fixed_share)
+        stacked_attention, share = np.stack(found), np.array(network_weights)[:, None, None]
+        share_totals = (~np.isnan(stacked_attention) * share).sum(0)
+        return np.where(
+            share_totals > 0,
+            np.nansum(stacked_attention * share, 0) / np.where(share_totals > 0, share_totals, 1.0),
+            np.nan,
+        )
 
     def _most_hops(self, position: int) -> int:
         pool = self.relations_
@@ -400,20 +407,24 @@ class GrammeFusion(AttentionModel):
         pool = self.relations_
         if pool is None:
             return super().reasons(graph, pair)
-        every = np.ones(pair.rows.size)
-        found = [
+        unit_scale = np.ones(pair.rows.size)
+        all_through = [
             through
             for model, share in zip(pool.models, pool.shares, strict=True)
-            for through in model.through(graph, pair, pool.exponent * share * every)
+            for through in model.through(graph, pair, pool.exponent * share * unit_scale)
         ]
         if self.members_:
             weight = pool.exponent * pool.fixed_share
-            found += [replace(one, parts=one.parts * weight) for one in super().reasons(graph, pair)]
-        joined: dict[str, Through] = {}
-        for one in found:
-            known = joined.get(one.layer)
-            joined[one.layer] = one if known is None else replace(one, parts=known.parts + one.parts)
-        return list(joined.values())
+            all_through += [replace(one, parts=one.parts * weight) for one in super().reasons(graph, pair)]
+        through_by_layer: dict[str, Through] = {}
+        for layer_through in all_through:
+            earlier_through = through_by_layer.get(layer_through.layer)
+            through_by_layer[layer_through.layer] = (
+                layer_through
+                if earlier_through is None
+                else replace(layer_through, parts=earlier_through.parts + layer_through.parts)
+            )
+        return list(through_by_layer.values())
 
     def _check_loaded(self) -> None:
         if self.members_:

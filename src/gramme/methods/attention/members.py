@@ -52,7 +52,7 @@ class Members:
     def batches(self, plan: Plan, count: int) -> list[range]:
         """The members 0 .. count - 1 in batches, for a graph with such a plan."""
         batch = max(1, MAX_BATCH_NUMBERS // max(plan.numbers(self.shape), 1))
-        return [range(start, min(start + batch, count)) for start in range(0, count, batch)]
+        return [range(first_member, min(first_member + batch, count)) for first_member in range(0, count, batch)]
 
     def new(self, graph: MultilayerGraph, members: range) -> tuple[Network, Features]:
         """A network for some members, as they start, and their features on a graph."""
@@ -87,46 +87,49 @@ class Members:
             return sparse
         copies = np.arange(0, shared.shape[0], max(graph.num_nodes, 1))
         # what is not shared depends on names alone
-        alone = MultilayerGraph(
+        edgeless_graph = MultilayerGraph(
             {layer: EdgeLayer(nodes.size, [], []) for layer in graph.layers}, nodes=graph.nodes[nodes]
         )
         features = self.inputs.tensor(
-            alone,
+            edgeless_graph,
             shared[(copies[:, None] + nodes).ravel()],
             [self._seeds(0)[0]],
             per_layer=self.features_per_layer,
             device=self.device,
         )
         assert isinstance(features, Tensor)
-        first: NDArray[np.float32] = features[:, 0].float().cpu().numpy()
-        return first
+        first_features: NDArray[np.float32] = features[:, 0].float().cpu().numpy()
+        return first_features
 
     def trained(self, graph: MultilayerGraph, members: range, state: Mapping[str, Tensor]) -> tuple[Network, Features]:
         """The same with the weights that a training left."""
         network, features = self.new(graph, members)
-        network.load_state_dict({name: value[members.start : members.stop] for name, value in state.items()})
+        network.load_state_dict(
+            {name: weight_tensor[members.start : members.stop] for name, weight_tensor in state.items()}
+        )
         return network, features
 
     def _seeds(self, member: int) -> tuple[int, int]:
         """The seeds of a member's features and of its starting weights and dropout."""
-        features, weights = np.random.SeedSequence([self.seed, member]).generate_state(2, np.uint64)
-        return int(features), int(weights)
+        features, weight_seed = np.random.SeedSequence([self.seed, member]).generate_state(2, np.uint64)
+        return int(features), int(weight_seed)
 
 
 def make_targets(
     model: AttentionModel, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any = None
 ) -> TrainingTargets:
     """What each member learns from of the labels it may see, (labelled, members), and which tell it when to stop."""
-    weights = known.weights[:, None] * seen
+    label_weights = known.weights[:, None] * seen
     if validation is not None:
         coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
-        both = np.intersect1d(coded[0], known.nodes)
-        if both.size:
+        doubly_used = np.intersect1d(coded[0], known.nodes)
+        if doubly_used.size:
             raise DataError(
-                f"{both.size} nodes, such as {plain(graph.nodes[int(both[0])])!r}, have a label both to learn from and "
+                f"{doubly_used.size} nodes, such as {plain(graph.nodes[int(doubly_used[0])])!r}, have a label both "
+                "to learn from and "
                 "in validation; when to stop must be decided by labels that are not learned from"
             )
-        return TrainingTargets(known.nodes, known.codes, weights, validation=coded, graph=graph)
+        return TrainingTargets(known.nodes, known.codes, label_weights, validation=coded, graph=graph)
     aside = None
     if model.validation_fraction > 0:
         aside = held_out_labels(known.codes, seen, model.validation_fraction, model.seed_)
@@ -137,7 +140,7 @@ def make_targets(
                 GrammeWarning,
                 stacklevel=6,
             )
-    return TrainingTargets(known.nodes, known.codes, weights, aside, graph=graph)
+    return TrainingTargets(known.nodes, known.codes, label_weights, aside, graph=graph)
 
 
 class EnsemblePredictions:
@@ -172,9 +175,9 @@ class EnsemblePredictions:
         if self.seen[:, members.start : members.stop].all():
             return
         at_labels = gather_rows(self.graph, probabilities.numpy(), self.known.nodes)
-        for place, member in enumerate(members):
-            mine = ~self.seen[:, member]
-            self.unseen[mine] += at_labels[mine, place] / self.copies
+        for batch_place, member in enumerate(members):
+            unseen_labels = ~self.seen[:, member]
+            self.unseen[unseen_labels] += at_labels[unseen_labels, batch_place] / self.copies
 
     def mean(self) -> NDArray[np.float64]:
         """The mean over all members, shape (nodes, classes)."""
@@ -191,7 +194,7 @@ def seen_labels(labels: int, proper: int, fold: NDArray[np.int64] | None, copies
            [1, 1, 0]])
     """
     folds = 0 if fold is None else int(fold.max()) + 1
-    seen = np.ones((labels, proper + folds * copies), dtype=bool)
+    seen_by_member = np.ones((labels, proper + folds * copies), dtype=bool)
     if fold is not None:
-        seen[:, proper:] = fold[:, None] != np.repeat(np.arange(folds), copies)
-    return seen
+        seen_by_member[:, proper:] = fold[:, None] != np.repeat(np.arange(folds), copies)
+    return seen_by_member

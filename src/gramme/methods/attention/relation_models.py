@@ -61,20 +61,20 @@ def layout_of(views: Sequence[View]) -> Layout:
 
 def matching_views(graph: MultilayerGraph, layout: Layout) -> list[View]:
     """The views of another graph, once they are known to be those of the fit."""
-    views = graph_views(graph)
-    if layout_of(views) != layout:
-        kinds = {layer: groups for layer, _, groups in layout}
-        for place, (name, layer) in enumerate(graph.layers.items()):
-            if kinds.get(place) != (layer.incidence() is not None):
+    relation_views = graph_views(graph)
+    if layout_of(relation_views) != layout:
+        layer_has_groups = {layer: groups for layer, _, groups in layout}
+        for layer_index, (name, layer) in enumerate(graph.layers.items()):
+            if layer_has_groups.get(layer_index) != (layer.incidence() is not None):
                 raise DataError(
                     f"the layer {name!r} has {layer.made_of} here; the model was fitted on one with "
-                    f"{'groups' if kinds.get(place) else 'edges'}"
+                    f"{'groups' if layer_has_groups.get(layer_index) else 'edges'}"
                 )
         raise DataError(
             "the model was fitted on a graph whose layers have edges with a direction where these have none, or the "
             "other way round"
         )
-    return views
+    return relation_views
 
 
 @dataclass
@@ -107,8 +107,8 @@ class RelationModel:
 
     def embedding(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of all nodes."""
-        found: NDArray[np.float32] = self.output(graph).embedding[:, 0].numpy()
-        return found
+        node_embedding: NDArray[np.float32] = self.output(graph).embedding[:, 0].numpy()
+        return node_embedding
 
     def layer_shares(self, graph: MultilayerGraph) -> Floats:
         """How much the predictions rest on each layer, summing to 1.
@@ -116,10 +116,10 @@ class RelationModel:
         As :func:`gramme.methods.attention.explain.layer_shares`: what is lost without a layer and what it gives alone.
         On a large graph some nodes are asked, evenly spaced in the order of their names.
         """
-        nodes = None
+        asked_nodes = None
         if graph.num_nodes > MAX_EXPLAINED_NODES:
-            nodes = np.linspace(0, graph.num_nodes - 1, MAX_EXPLAINED_NODES).astype(np.int64)
-        inputs = self._inputs(graph, nodes)
+            asked_nodes = np.linspace(0, graph.num_nodes - 1, MAX_EXPLAINED_NODES).astype(np.int64)
+        inputs = self._inputs(graph, asked_nodes)
 
         def log_probabilities(muted: Iterable[int]) -> Tensor:
             self.network.muted = tuple(muted)
@@ -128,8 +128,8 @@ class RelationModel:
             finally:
                 self.network.muted = ()
 
-        shares: Floats = shares_by_muting(graph.num_layers, log_probabilities)[0]
-        return shares
+        muted_shares: Floats = shares_by_muting(graph.num_layers, log_probabilities)[0]
+        return muted_shares
 
     @torch.no_grad()
     def received(self, graph: MultilayerGraph, hop: int) -> Floats:
@@ -137,13 +137,13 @@ class RelationModel:
 
         NaN for nodes that nobody hears, and for a layer without attention at such a hop.
         """
-        sums, counts = np.zeros((2, graph.num_layers, graph.num_nodes))
-        for layer, nodes, scores in self._scores(graph, hop) if hop <= self.network.hops else ():
-            if nodes.numel():
+        attention_sums, view_counts = np.zeros((2, graph.num_layers, graph.num_nodes))
+        for layer, heard_nodes, scores in self._scores(graph, hop) if hop <= self.network.hops else ():
+            if heard_nodes.numel():
                 relative = torch.softmax(scores.double(), 0) * scores.numel()
-                sums[layer, nodes.numpy()] += relative.numpy()
-                counts[layer, nodes.numpy()] += 1
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+                attention_sums[layer, heard_nodes.numpy()] += relative.numpy()
+                view_counts[layer, heard_nodes.numpy()] += 1
+        return np.where(view_counts > 0, attention_sums / np.maximum(view_counts, 1), np.nan)
 
     def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
         """For each view its layer, the nodes that are heard at a hop, and their scores."""
@@ -169,38 +169,40 @@ class LabelInputs(RelationModel):
 
     def known(self, graph: MultilayerGraph) -> tuple[Tensor, Tensor]:
         """The nodes of a graph whose labels the model knows, in ascending order, and their classes."""
-        places = self.names.get_indexer(graph.nodes)
-        nodes = np.flatnonzero(places >= 0)
-        return torch.from_numpy(nodes), torch.from_numpy(self.codes[places[nodes]])
+        label_index = self.names.get_indexer(graph.nodes)
+        known_nodes = np.flatnonzero(label_index >= 0)
+        return torch.from_numpy(known_nodes), torch.from_numpy(self.codes[label_index[known_nodes]])
 
     def _inputs(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> tuple[Any, RelationPlan]:
         return self.known(graph), RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
 
     def probabilities(self, graph: MultilayerGraph) -> Floats:
         found = super().probabilities(graph)
-        nodes, codes = self.known(graph)
-        _, plan = self._inputs(graph, nodes.numpy())
-        part = torch.arange(nodes.numel()) % 5
-        for number in range(min(5, nodes.numel())):  # labelled nodes, each while its own is not shown
-            hidden = part == number
-            output = self._evaluated((nodes[~hidden], codes[~hidden]), plan)
-            found[nodes[hidden].numpy()] = output.scores[hidden, 0].double().softmax(1).numpy()
+        known_nodes, label_codes = self.known(graph)
+        _, plan = self._inputs(graph, known_nodes.numpy())
+        label_parts = torch.arange(known_nodes.numel()) % 5
+        for part_number in range(min(5, known_nodes.numel())):  # labelled nodes, each while its own is not shown
+            hidden = label_parts == part_number
+            output = self._evaluated((known_nodes[~hidden], label_codes[~hidden]), plan)
+            found[known_nodes[hidden].numpy()] = output.scores[hidden, 0].double().softmax(1).numpy()
         return found
 
     def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
         labels, plan = self._inputs(graph)
-        views = matching_views(graph, self.layout)
+        relation_views = matching_views(graph, self.layout)
         step: Any = plan.steps[hop - 1]
         state = self.network.states(plan, *labels)[hop - 1]
-        said = step.heard, self.network.listened(hop - 1, step, state)[2], range(len(views))
+        node_scores = step.heard, self.network.listened(hop - 1, step, state)[2], range(len(relation_views))
         of_members = []
         if step.members is not None:
             of_members = [(step.members, self.network.member_scores(hop - 1, step, state), plan.group_views)]
-        for stack, every, places in [said, *of_members]:
+        for stack, source_scores, view_numbers in [node_scores, *of_members]:
             sources = stack.by_view(stack.sources, sources=True)
-            for place, nodes, scores in zip(places, sources, stack.by_view(every, sources=True), strict=True):
-                if stack is step.members or not views[place].groups:
-                    yield views[place].layer, nodes, scores
+            for view_number, heard_nodes, scores in zip(
+                view_numbers, sources, stack.by_view(source_scores, sources=True), strict=True
+            ):
+                if stack is step.members or not relation_views[view_number].groups:
+                    yield relation_views[view_number].layer, heard_nodes, scores
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
@@ -209,13 +211,13 @@ class LabelInputs(RelationModel):
         states = self.network.states(plan, *labels)
         step: Any = plan.steps[-1]
         last = self.network.hops - 1
-        _, said, scores = self.network.listened(last, step, states[-2])
-        weights = self.network.classifier[last * self.network.columns :]
-        direction = _direction(weights, states[-1][:, :-1], pair)
+        _, source_values, scores = self.network.listened(last, step, states[-2])
+        class_weights = self.network.classifier[last * self.network.columns :]
+        direction = _direction(class_weights, states[-1][:, :-1], pair)
         turned = [direction @ weight.double().T for weight in self.network.weight[last]]
-        heard = said[:, -1] > 0
+        heard = source_values[:, -1] > 0
         scores = scores.masked_fill(~heard, -torch.inf)
-        return _through(graph, self.layout, step.heard, said[:, :-1], scores, turned, pair.rows, scale)
+        return _through(graph, self.layout, step.heard, source_values[:, :-1], scores, turned, pair.rows, scale)
 
 
 @dataclass
@@ -231,43 +233,45 @@ class LearnedInputs(RelationModel):
     columns: list[LayerColumns]
 
     def _inputs(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> tuple[SparseSum, StackedViews]:
-        views = matching_views(graph, self.layout)
-        stack = table_views(views, nodes)
-        return self.rows_of(graph, views, stack), stack
+        relation_views = matching_views(graph, self.layout)
+        stack = table_views(relation_views, nodes)
+        return self.rows_of(graph, relation_views, stack), stack
 
     def rows_of(self, graph: MultilayerGraph, views: Sequence[View], stack: StackedViews) -> SparseSum:
         """The table's row of each source of stacked views, by name; none for a source that was not learned about."""
-        rows, start, first = [], 0, 0
+        table_rows, first_row, first_source = [], 0, 0
         sources = stack.by_view(stack.sources, sources=True)
-        for view, columns, source in zip(views, self.columns, sources, strict=True):
-            place = np.full(view.matrix.shape[1], -1)
-            found = source_names(graph, view).get_indexer(columns.names)
-            place[found[found >= 0]] = start + np.flatnonzero(found >= 0)
-            rows.append(place[source.numpy() - first])
-            start += len(columns.names)
-            first += view.matrix.shape[1]
-        row = np.concatenate([*rows, []]).astype(np.int64)
-        known = np.flatnonzero(row >= 0)
-        ones = np.ones(known.size, dtype=np.float32)
-        return SparseSum(sp.csr_array((ones, (known, row[known])), shape=(row.size, start)))
+        for view, layer_columns, source in zip(views, self.columns, sources, strict=True):
+            row_of_source = np.full(view.matrix.shape[1], -1)
+            source_index = source_names(graph, view).get_indexer(layer_columns.names)
+            row_of_source[source_index[source_index >= 0]] = first_row + np.flatnonzero(source_index >= 0)
+            table_rows.append(row_of_source[source.numpy() - first_source])
+            first_row += len(layer_columns.names)
+            first_source += view.matrix.shape[1]
+        row = np.concatenate([*table_rows, []]).astype(np.int64)
+        sources_with_rows = np.flatnonzero(row >= 0)
+        ones = np.ones(sources_with_rows.size, dtype=np.float32)
+        return SparseSum(sp.csr_array((ones, (sources_with_rows, row[sources_with_rows])), shape=(row.size, first_row)))
 
     def _scores(self, graph: MultilayerGraph, hop: int) -> Iterator[tuple[int, Tensor, Tensor]]:
-        rows, stack = self._inputs(graph)
-        scores = stack.by_view(self.network.listened(stack, rows)[2], sources=True)
-        first = 0
-        views = matching_views(graph, self.layout)
-        for view, nodes, said in zip(views, stack.by_view(stack.sources, sources=True), scores, strict=True):
+        source_rows, stack = self._inputs(graph)
+        scores = stack.by_view(self.network.listened(stack, source_rows)[2], sources=True)
+        first_source = 0
+        relation_views = matching_views(graph, self.layout)
+        for view, heard_nodes, view_scores in zip(
+            relation_views, stack.by_view(stack.sources, sources=True), scores, strict=True
+        ):
             if not view.groups:
-                yield view.layer, nodes - first, said
-            first += view.matrix.shape[1]
+                yield view.layer, heard_nodes - first_source, view_scores
+            first_source += view.matrix.shape[1]
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
-        rows, stack = self._inputs(graph)
-        embedding = self._evaluated(rows, stack).embedding[:, 0]
-        _, said, scores = self.network.listened(stack, rows)
+        source_rows, stack = self._inputs(graph)
+        embedding = self._evaluated(source_rows, stack).embedding[:, 0]
+        _, source_values, scores = self.network.listened(stack, source_rows)
         turned = [_direction(self.network.classifier, embedding, pair)] * len(self.layout)
-        return _through(graph, self.layout, stack, said, scores, turned, pair.rows, scale)
+        return _through(graph, self.layout, stack, source_values, scores, turned, pair.rows, scale)
 
 
 def table_views(views: Sequence[View], nodes: NDArray[np.int64] | None = None) -> StackedViews:
@@ -282,11 +286,13 @@ def _direction(classifier: Tensor, activated: Tensor, pair: Pair) -> Tensor:
 
     The activation counts as the product with elu(x) / x, which is 1 where x is positive, and at 0.
     """
-    weights, activated = classifier.double().T, activated[pair.rows].double()
-    before = torch.where(activated < 0, torch.log1p(activated.clamp(max=0)), activated)
-    small = before.abs() < 1e-9
-    quotient = torch.where(small, torch.ones_like(before), activated / torch.where(small, 1.0, before))
-    return (weights[pair.first] - weights[pair.second]) * quotient
+    class_weights, activated = classifier.double().T, activated[pair.rows].double()
+    before_activation = torch.where(activated < 0, torch.log1p(activated.clamp(max=0)), activated)
+    small = before_activation.abs() < 1e-9
+    quotient = torch.where(
+        small, torch.ones_like(before_activation), activated / torch.where(small, 1.0, before_activation)
+    )
+    return (class_weights[pair.first] - class_weights[pair.second]) * quotient
 
 
 def _through(
@@ -300,22 +306,27 @@ def _through(
     scale: Floats,
 ) -> list[Through]:
     """The last hop's parts of log-odds by view, both directions of a layer added up."""
-    found: dict[int, Any] = {}
-    parts = (stack.by_view(said, sources=True), stack.by_view(scores, sources=True))
-    for view, values, score, direction in zip(matching_views(graph, layout), *parts, directions, strict=True):
+    parts_by_layer: dict[int, Any] = {}
+    values_and_scores = (stack.by_view(said, sources=True), stack.by_view(scores, sources=True))
+    for view, values, score, direction in zip(
+        matching_views(graph, layout), *values_and_scores, directions, strict=True
+    ):
         used = np.unique(view.matrix.indices)
-        weights = np.zeros(view.matrix.shape[1])
-        weights[used] = (score.double() - (score.max().clamp(min=-1e30) if score.numel() else 0)).exp().numpy()
+        source_weights = np.zeros(view.matrix.shape[1])
+        source_weights[used] = (score.double() - (score.max().clamp(min=-1e30) if score.numel() else 0)).exp().numpy()
         spoken = np.zeros((view.matrix.shape[1], values.shape[1]))
         spoken[used] = values.double().numpy()
-        heard = sp.csr_array(sp.csr_array(view.matrix[rows]).astype(np.float64) * weights[None, :])
-        totals = np.asarray(heard.sum(axis=1), dtype=np.float64)
+        heard = sp.csr_array(sp.csr_array(view.matrix[rows]).astype(np.float64) * source_weights[None, :])
+        weight_totals = np.asarray(heard.sum(axis=1), dtype=np.float64)
         contributions = NeighbourContributions("", rows, heard, None)
-        factor = np.divide(scale, totals, out=np.zeros_like(totals), where=totals > 0)
+        factor = np.divide(scale, weight_totals, out=np.zeros_like(weight_totals), where=weight_totals > 0)
         matrix = contributions.through(contributions.parts(spoken, direction.numpy()), factor).parts
-        found[view.layer] = matrix + found[view.layer] if view.layer in found else matrix
+        parts_by_layer[view.layer] = matrix + parts_by_layer[view.layer] if view.layer in parts_by_layer else matrix
     layers = list(graph.layers.items())
-    return [Through(layers[place][0], kind_of(layers[place][1]), sp.csr_array(found[place])) for place in sorted(found)]
+    return [
+        Through(layers[layer_index][0], kind_of(layers[layer_index][1]), sp.csr_array(parts_by_layer[layer_index]))
+        for layer_index in sorted(parts_by_layer)
+    ]
 
 
 def log_pool(parts: Sequence[Floats], weights: Sequence[float], exponent: float) -> Floats:
@@ -346,15 +357,15 @@ class RelationPool:
 
     def kind_shares(self) -> dict[str, float]:
         """The share of all networks of a kind."""
-        found: dict[str, float] = {}
+        share_by_kind: dict[str, float] = {}
         for model, share in zip(self.models, self.shares, strict=True):
-            found[model.kind] = found.get(model.kind, 0.0) + share
-        return found
+            share_by_kind[model.kind] = share_by_kind.get(model.kind, 0.0) + share
+        return share_by_kind
 
     def pooled(self, parts: Sequence[Floats], shares: Iterable[float], fixed: Floats | None) -> Floats:
         """One set of probabilities from several, (rows, classes), and those of fixed features, if there are any."""
-        every = [*parts] if fixed is None else [*parts, fixed]
-        return log_pool(every, [*shares, self.fixed_share][: len(every)], self.exponent)
+        all_parts = [*parts] if fixed is None else [*parts, fixed]
+        return log_pool(all_parts, [*shares, self.fixed_share][: len(all_parts)], self.exponent)
 
     def probabilities(self, graph: MultilayerGraph, fixed: Floats | None) -> Floats:
         """What all say about the nodes of a graph; ``fixed`` is what networks with fixed features say."""
@@ -372,22 +383,25 @@ class SavedRelations(SavedField):
         if pool is None:
             return
         entries: list[dict[str, Any]] = []
-        for place, one in enumerate(pool.models):
-            weights = {name: value.detach().clone() for name, value in one.network.state_dict().items()}
-            holder: Any = SimpleNamespace(weights=weights)
-            SavedWeights(f"{self.name}.{place}", attribute="weights").save(holder, learned)
-            if isinstance(one, LabelInputs):
-                entries.append({"kind": "labels", "hops": one.network.hops})
-                self._keep_nodes(f"known.{place}", one.names, model, learned)
-                learned.tensors[f"{self.name}.codes.{place}"] = torch.from_numpy(one.codes.copy())
-            elif isinstance(one, LearnedInputs):
-                groups = [columns.record() for columns in one.columns if columns.kind == "groups"]
-                for view, columns in enumerate(one.columns):
-                    if columns.kind != "groups":
-                        self._keep_nodes(f"sources.{place}.{view}", columns.names, model, learned)
+        for model_number, relation_model in enumerate(pool.models):
+            network_weights = {
+                name: weight_tensor.detach().clone()
+                for name, weight_tensor in relation_model.network.state_dict().items()
+            }
+            weight_holder: Any = SimpleNamespace(weights=network_weights)
+            SavedWeights(f"{self.name}.{model_number}", attribute="weights").save(weight_holder, learned)
+            if isinstance(relation_model, LabelInputs):
+                entries.append({"kind": "labels", "hops": relation_model.network.hops})
+                self._keep_nodes(f"known.{model_number}", relation_model.names, model, learned)
+                learned.tensors[f"{self.name}.codes.{model_number}"] = torch.from_numpy(relation_model.codes.copy())
+            elif isinstance(relation_model, LearnedInputs):
+                groups = [columns.record() for columns in relation_model.columns if columns.kind == "groups"]
+                for view, layer_columns in enumerate(relation_model.columns):
+                    if layer_columns.kind != "groups":
+                        self._keep_nodes(f"sources.{model_number}.{view}", layer_columns.names, model, learned)
                 entries.append({"kind": "learned", "groups": groups})
         learned.record[self.name] = {
-            "layout": [[int(part) for part in view] for view in pool.models[0].layout],
+            "layout": [[int(view_part) for view_part in view] for view in pool.models[0].layout],
             "models": entries,
             "shares": pool.shares,
             "fixed_share": pool.fixed_share,
@@ -395,8 +409,8 @@ class SavedRelations(SavedField):
         }
 
     def _keep_nodes(self, name: str, nodes: pd.Index, model: GraphEstimator, learned: Learned) -> None:
-        places = model.nodes_.get_indexer(nodes)
-        learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(places.copy())
+        node_positions = model.nodes_.get_indexer(nodes)
+        learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(node_positions.copy())
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         setattr(model, self.attribute, None)
@@ -406,55 +420,67 @@ class SavedRelations(SavedField):
         layout = [(int(layer), bool(backwards), bool(groups)) for layer, backwards, groups in entry["layout"]]
         if not all(0 <= layer < sizes["layers"] for layer, _, _ in layout):
             raise self.misfit("such that a view has a layer", layout)
-        shares = [checked(Number(0, 1 + 1e-6), self.name, one) for one in (*entry["shares"], entry["fixed_share"])]
-        if len(shares) != len(entry["models"]) + 1:
-            raise self.misfit("lists of models and of a share for each", shares)
-        found = [self._model(place, one, layout, model, learned, sizes) for place, one in enumerate(entry["models"])]
+        model_shares = [
+            checked(Number(0, 1 + 1e-6), self.name, saved_share)
+            for saved_share in (*entry["shares"], entry["fixed_share"])
+        ]
+        if len(model_shares) != len(entry["models"]) + 1:
+            raise self.misfit("lists of models and of a share for each", model_shares)
+        relation_models = [
+            self._model(model_number, saved_share, layout, model, learned, sizes)
+            for model_number, saved_share in enumerate(entry["models"])
+        ]
         exponent = checked(Number(0, 100), self.name, entry["exponent"])
-        setattr(model, self.attribute, RelationPool(found, shares[:-1], shares[-1], exponent))
+        setattr(model, self.attribute, RelationPool(relation_models, model_shares[:-1], model_shares[-1], exponent))
 
     def _model(
         self, place: int, entry: Any, layout: Layout, model: GraphEstimator, learned: Learned, sizes: Sizes
     ) -> RelationModel:
         """One network with what it knows, once its parts are known to fit."""
-        holder: Any = SimpleNamespace()
-        SavedWeights(f"{self.name}.{place}", attribute="weights").load(holder, learned, sizes)
-        state: dict[str, Tensor] = holder.weights
+        weight_holder: Any = SimpleNamespace()
+        SavedWeights(f"{self.name}.{place}", attribute="weights").load(weight_holder, learned, sizes)
+        state: dict[str, Tensor] = weight_holder.weights
         kind = entry["kind"]
         if kind not in ("labels", "learned"):
             raise self.misfit("models with labels or learned rows as inputs", entry)
-        table = state["labels" if kind == "labels" else "table"]
+        first_weights = state["labels" if kind == "labels" else "table"]
         shared: dict[str, Any] = {
-            "columns": checked(WholeNumber(1, 4096), self.name, int(table.shape[1])),
+            "columns": checked(WholeNumber(1, 4096), self.name, int(first_weights.shape[1])),
             "dropout": 0.0,
             "score_bound": getattr(model, "score_bound", None),
             "random": MemberRandom([0]),
         }
 
         def positions(name: str, below: str) -> NDArray[np.int64]:
-            key = f"{self.name}.{name}"
-            return SavedArray(key, np.int64, (key,), below=below).array(learned.tensors[key], sizes)
+            tensor_name = f"{self.name}.{name}"
+            return SavedArray(tensor_name, np.int64, (tensor_name,), below=below).array(
+                learned.tensors[tensor_name], sizes
+            )
 
         if kind == "labels":
             hops = checked(WholeNumber(1, 64), self.name, entry["hops"])
             groups = sum(grouped for _, _, grouped in layout)
             labels = LabelNetwork(len(layout), groups, sizes["classes"], hops=hops, **shared)
-            nodes, codes = positions(f"known.{place}", "nodes"), positions(f"codes.{place}", "classes")
-            if nodes.size != codes.size:
-                raise self.misfit("such that every known node has a class", nodes.size)
-            found: RelationModel = LabelInputs(layout, labels, model.nodes_[nodes], codes)
+            known_nodes, label_codes = positions(f"known.{place}", "nodes"), positions(f"codes.{place}", "classes")
+            if known_nodes.size != label_codes.size:
+                raise self.misfit("such that every known node has a class", known_nodes.size)
+            relation_model: RelationModel = LabelInputs(layout, labels, model.nodes_[known_nodes], label_codes)
         else:
             records = iter(entry.get("groups") or [])
-            columns = []
+            layer_columns = []
             for view, (layer, _, grouped) in enumerate(layout):
                 name = model.layer_order_[layer]
                 if grouped:
-                    columns.append(LayerColumns.from_record(next(records, None), self, name))
+                    layer_columns.append(LayerColumns.from_record(next(records, None), self, name))
                 else:
-                    known = model.nodes_[positions(f"sources.{place}.{view}", "nodes")]
-                    columns.append(LayerColumns(name, "edges", pd.Index(known)))
-            rows = TableNetwork(sum(len(one.names) for one in columns), sizes["classes"], **shared)
-            found = LearnedInputs(layout, rows, columns)
-        check_weights(state, {name: one.shape for name, one in found.network.state_dict().items()})
-        found.network.load_state_dict(state)
-        return found
+                    source_names = model.nodes_[positions(f"sources.{place}.{view}", "nodes")]
+                    layer_columns.append(LayerColumns(name, "edges", pd.Index(source_names)))
+            table_network = TableNetwork(
+                sum(len(view_columns.names) for view_columns in layer_columns), sizes["classes"], **shared
+            )
+            relation_model = LearnedInputs(layout, table_network, layer_columns)
+        check_weights(
+            state, {name: view_columns.shape for name, view_columns in relation_model.network.state_dict().items()}
+        )
+        relation_model.network.load_state_dict(state)
+        return relation_model

@@ -112,45 +112,57 @@ def fit_relations(
     whether the fit was interrupted.
     """
     aside = held_out_part(known.codes, seed)
-    codes = known.codes[aside]
-    views = graph_views(graph)
+    held_out_codes = known.codes[aside]
+    relation_views = graph_views(graph)
     trained: list[TrainedRelation] = []
-    kinds = list(options.kinds)
+    input_kinds = list(options.kinds)
 
     def interrupted() -> bool:
         return bool(trained) and trained[-1].interrupted
 
-    with options.display(len(kinds) * options.members) as display:
+    with options.display(len(input_kinds) * options.members) as display:
         for member in range(options.members):
             # a network of each kind in turn; of a kind that hardly counts the first one is enough
-            for place, kind in enumerate(kinds):
+            for kind_number, kind in enumerate(input_kinds):
                 if not interrupted():
-                    left = options.share_of_time(len(kinds) * (options.members - member) - place)
-                    trained.append(_fitted(kind, graph, views, known, aside, member_seed(seed, member), left, display))
+                    timed_options = options.share_of_time(len(input_kinds) * (options.members - member) - kind_number)
+                    trained.append(
+                        _fitted(
+                            kind, graph, relation_views, known, aside, member_seed(seed, member), timed_options, display
+                        )
+                    )
             if not member and not interrupted():
-                shares, _ = chosen_shares(_held_out(trained), codes)
-                kinds = [kind for kind, share in zip(kinds, shares, strict=True) if share > 0]
+                kind_shares, _ = chosen_shares(_held_out(trained), held_out_codes)
+                input_kinds = [kind for kind, share in zip(input_kinds, kind_shares, strict=True) if share > 0]
     said = _held_out(trained)
-    kinds = list(dict.fromkeys(one.model.kind for one in trained))
+    input_kinds = list(dict.fromkeys(trained_network.model.kind for trained_network in trained))
     if fixed is not None and not interrupted():
         said.append(fixed(aside))
-    shares, exponent = chosen_shares(said, codes)
-    share_of = dict(zip(kinds, shares.tolist(), strict=False))
-    members = Counter(one.model.kind for one in trained)
-    each = [share_of[one.model.kind] / members[one.model.kind] for one in trained]
-    kept = [(one.model, share) for one, share in zip(trained, each, strict=True) if share > 0]
-    fixed_share = float(shares[len(kinds)]) if len(said) > len(kinds) else 0.0
-    pool = RelationPool([model for model, _ in kept], [share for _, share in kept], fixed_share, exponent)
+    kind_shares, exponent = chosen_shares(said, held_out_codes)
+    share_of = dict(zip(input_kinds, kind_shares.tolist(), strict=False))
+    members = Counter(trained_network.model.kind for trained_network in trained)
+    network_shares = [
+        share_of[trained_network.model.kind] / members[trained_network.model.kind] for trained_network in trained
+    ]
+    kept_networks = [
+        (trained_network.model, share)
+        for trained_network, share in zip(trained, network_shares, strict=True)
+        if share > 0
+    ]
+    fixed_share = float(kind_shares[len(input_kinds)]) if len(said) > len(input_kinds) else 0.0
+    pool = RelationPool(
+        [model for model, _ in kept_networks], [share for _, share in kept_networks], fixed_share, exponent
+    )
     best = max(trained, key=lambda one: share_of[one.model.kind])
     return pool, best.history, interrupted()
 
 
 def _held_out(trained: Sequence[TrainedRelation]) -> list[Floats]:
     """What all networks of each kind say together about the labels that were set aside."""
-    parts: dict[str, list[Floats]] = {}
-    for one in trained:
-        parts.setdefault(one.model.kind, []).append(one.held_out)
-    return [log_pool(some, [1 / len(some)] * len(some), 1.0) for some in parts.values()]
+    parts_by_kind: dict[str, list[Floats]] = {}
+    for trained_network in trained:
+        parts_by_kind.setdefault(trained_network.model.kind, []).append(trained_network.held_out)
+    return [log_pool(kind_parts, [1 / len(kind_parts)] * len(kind_parts), 1.0) for kind_parts in parts_by_kind.values()]
 
 
 def member_seed(seed: int, member: int) -> int:
@@ -171,39 +183,39 @@ def out_of_fold_relations(
     Returns their probabilities by kind of input, (labelled, classes), NaN for labels in no fold that was left out, and
     the folds that were left out: no more than have :data:`ENOUGH_LABELS` labels.
     """
-    kinds = list(pool.kind_shares())
-    sizes = np.cumsum(np.bincount(fold[fold >= 0]))
-    tested = np.arange(min(int(np.searchsorted(sizes, ENOUGH_LABELS)) + 1, sizes.size))
-    found = {kind: np.full((known.nodes.size, len(known.classes)), np.nan) for kind in kinds}
-    views = graph_views(graph)
-    runs = len(kinds) * tested.size
+    input_kinds = list(pool.kind_shares())
+    cumulative_sizes = np.cumsum(np.bincount(fold[fold >= 0]))
+    tested_folds = np.arange(min(int(np.searchsorted(cumulative_sizes, ENOUGH_LABELS)) + 1, cumulative_sizes.size))
+    found = {kind: np.full((known.nodes.size, len(known.classes)), np.nan) for kind in input_kinds}
+    relation_views = graph_views(graph)
+    runs = len(input_kinds) * tested_folds.size
     with options.display(runs) as display:
-        for number in tested.tolist():
-            left_out = fold == number
-            seen = known.part(~left_out)
-            aside = held_out_part(seen.codes, seed + number + 1)
-            for kind in kinds:
-                left, own_seed = options.share_of_time(runs), member_seed(seed, 1_000 + number)
+        for fold_number in tested_folds.tolist():
+            left_out = fold == fold_number
+            seen_labels = known.part(~left_out)
+            aside = held_out_part(seen_labels.codes, seed + fold_number + 1)
+            for kind in input_kinds:
+                timed_options, own_seed = options.share_of_time(runs), member_seed(seed, 1_000 + fold_number)
                 runs -= 1
-                trained = _fitted(kind, graph, views, seen, aside, own_seed, left, display)
+                trained = _fitted(kind, graph, relation_views, seen_labels, aside, own_seed, timed_options, display)
                 if trained.interrupted:
-                    return found, tested
+                    return found, tested_folds
                 found[kind][left_out] = trained.model.probabilities(graph)[known.nodes[left_out]]
-    return found, tested
+    return found, tested_folds
 
 
 def held_out_part(codes: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
     """Which labels are set aside: a tenth, of every class that has several, and no more than a thousand."""
-    part: NDArray[np.bool_] = stratified_folds(codes, HELD_OUT_PARTS, seed) == 0
-    counts = np.bincount(codes)
-    seen = np.bincount(codes[~part], minlength=counts.size)
-    part &= seen[codes] > 0  # somebody has to teach a class
-    chosen = np.flatnonzero(part)
-    if chosen.size > ENOUGH_LABELS:
-        kept = np.random.default_rng(seed).permutation(chosen)[:ENOUGH_LABELS]
-        part = np.zeros_like(part)
-        part[kept] = True
-    return part
+    set_aside: NDArray[np.bool_] = stratified_folds(codes, HELD_OUT_PARTS, seed) == 0
+    class_counts = np.bincount(codes)
+    seen_counts = np.bincount(codes[~set_aside], minlength=class_counts.size)
+    set_aside &= seen_counts[codes] > 0  # somebody has to teach a class
+    candidate_labels = np.flatnonzero(set_aside)
+    if candidate_labels.size > ENOUGH_LABELS:
+        kept_labels = np.random.default_rng(seed).permutation(candidate_labels)[:ENOUGH_LABELS]
+        set_aside = np.zeros_like(set_aside)
+        set_aside[kept_labels] = True
+    return set_aside
 
 
 def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Floats, float]:
@@ -220,15 +232,15 @@ def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Flo
     """
     if not codes.size:
         return np.eye(len(said))[0], 1.0
-    rows = np.arange(codes.size)
-    own = np.stack([np.maximum(part[rows, codes], 1e-9) for part in said], axis=1)
-    shares = mixture_weights(own, [1.0] * len(said))  # each is credited with one label beforehand
-    small = shares < 0.05
-    small[int(np.argmax(shares))] = False
-    shares = np.where(small, 0.0, shares)
-    shares /= shares.sum()
-    exponent = calibrating_exponent(np.maximum(log_pool(said, shares.tolist(), 1.0), 1e-12), codes)
-    return shares, exponent
+    label_index = np.arange(codes.size)
+    own = np.stack([np.maximum(part[label_index, codes], 1e-9) for part in said], axis=1)
+    kind_shares = mixture_weights(own, [1.0] * len(said))  # each is credited with one label beforehand
+    small = kind_shares < 0.05
+    small[int(np.argmax(kind_shares))] = False
+    kind_shares = np.where(small, 0.0, kind_shares)
+    kind_shares /= kind_shares.sum()
+    exponent = calibrating_exponent(np.maximum(log_pool(said, kind_shares.tolist(), 1.0), 1e-12), codes)
+    return kind_shares, exponent
 
 
 class _Deadline(Callback):
@@ -259,7 +271,7 @@ def _fitted(
     random = MemberRandom([(seed * 2 + RELATION_KINDS.index(kind)) % 2**63])
     shared: dict[str, Any] = {"columns": options.columns, "score_bound": options.score_bound, "random": random}
     classes = len(known.classes)
-    learning, held_out = (torch.from_numpy(np.flatnonzero(part)) for part in (~aside, aside))
+    learning, held_out = (torch.from_numpy(np.flatnonzero(label_mask)) for label_mask in (~aside, aside))
     network: Any
     inputs: Any
     plan: Any
@@ -272,26 +284,28 @@ def _fitted(
         inputs = tuple(torch.from_numpy(array[~aside]) for array in (known.nodes, known.codes))
     else:
         # of each view a row for every source that is heard by nodes whose labels are learned from
-        columns = []
+        layer_columns = []
         for view in views:
             name, layer = list(graph.layers.items())[view.layer]
             heard = np.unique(view.matrix[known.nodes[~aside]].indices)
-            columns.append(LayerColumns(name, layer.made_of, source_names(graph, view)[heard]))
-        network = TableNetwork(sum(len(one.names) for one in columns), classes, dropout=0.5, **shared)
-        model = LearnedInputs(layout_of(views), network, columns)
+            layer_columns.append(LayerColumns(name, layer.made_of, source_names(graph, view)[heard]))
+        network = TableNetwork(
+            sum(len(view_columns.names) for view_columns in layer_columns), classes, dropout=0.5, **shared
+        )
+        model = LearnedInputs(layout_of(views), network, layer_columns)
         plan = table_views(views, known.nodes)
         inputs = model.rows_of(graph, views, plan)
         # a row is in few labels' reach; like the dropout chosen on labels set aside of WordNet and Debian's packages
         rate, decay = 2 * settings.learning_rate, 4 * settings.weight_decay
         settings = replace(settings, learning_rate=rate, weight_decay=decay)
         network.asked = torch.arange(learning.numel())
-    codes = torch.from_numpy(known.codes)
-    weights = torch.from_numpy(known.weights[:, None]).to(torch.get_default_dtype())
-    task = ChangingTask(learning, codes[learning], weights[learning], lambda: network.asked)
+    label_codes = torch.from_numpy(known.codes)
+    label_weights = torch.from_numpy(known.weights[:, None]).to(torch.get_default_dtype())
+    task = ChangingTask(learning, label_codes[learning], label_weights[learning], lambda: network.asked)
     stopping, looks = None, 10  # steps between two predictions of labels set aside
     callbacks: list[Callback] = [] if options.deadline is None else [_Deadline(options.deadline)]
     if held_out.numel():
-        stopping = Task(held_out, codes[held_out], torch.full((held_out.numel(), 1), 1 / held_out.numel()))
+        stopping = Task(held_out, label_codes[held_out], torch.full((held_out.numel(), 1), 1 / held_out.numel()))
         callbacks.append(EarlyStopping(stopping, settings.patience, looks))
     history = History(stopping, every=looks)
     state = train(

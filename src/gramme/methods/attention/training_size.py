@@ -100,11 +100,11 @@ def settled_training_size(
         _warn_if_long(full, folds, graph)
         return full
     communicator = communicator_of(graph)  # processes that train together go by the clock of the slowest
-    left = -float(communicator.all_max(-allowance.seconds))
+    seconds_left = -float(communicator.all_max(-allowance.seconds))
     seconds = expected_step_seconds(graph)
     if allowance.measured:
         seconds = float(communicator.all_max(timed()))
-    return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
+    return full.within(TRAINING_SHARE * seconds_left / max(seconds, 1e-9), folds)
 
 
 def chosen_epochs(members: Members, graph: MultilayerGraph, plan: Plan, known: KnownLabels, settings: Settings) -> int:
@@ -118,7 +118,7 @@ def chosen_epochs(members: Members, graph: MultilayerGraph, plan: Plan, known: K
         return MAX_EPOCHS
     left_out = stratified_folds(known.codes, FOLDS, members.seed)[:, None] == np.arange(FOLDS)
     lessons = TrainingTargets(known.nodes, known.codes, known.weights[:, None] * np.ones(FOLDS), left_out, graph=graph)
-    chosen = []
+    chosen_numbers = []
     for batch in members.batches(plan, FOLDS):
         network, features = members.new(graph, batch)
         task, held_out = lessons.tasks(batch, features.device)
@@ -127,8 +127,8 @@ def chosen_epochs(members: Members, graph: MultilayerGraph, plan: Plan, known: K
         state = train(network, features, plan, task, settings, callbacks=[longest], communicator=communicator_of(graph))
         if state.interrupted:
             raise KeyboardInterrupt
-        chosen += [longest.epoch] * len(batch)
-    return round(sum(chosen) / len(chosen))
+        chosen_numbers += [longest.epoch] * len(batch)
+    return round(sum(chosen_numbers) / len(chosen_numbers))
 
 
 class _LongestTraining(Callback):
@@ -152,9 +152,9 @@ class _LongestTraining(Callback):
         left_out, member = (self.held_out.weights > 0).nonzero(as_tuple=True)
         losses = -chances[left_out, member, self.held_out.classes[left_out]]
         rise = losses - (losses if self.best is None else self.best)
-        sums = torch.stack([torch.ones_like(rise).sum(), rise.sum(), rise.square().sum()])
-        count, total, squares = state.communicator.all_sum_(sums).tolist()
-        mean = total / count
+        rise_sums = torch.stack([torch.ones_like(rise).sum(), rise.sum(), rise.square().sum()])
+        count, rise_total, squares = state.communicator.all_sum_(rise_sums).tolist()
+        mean = rise_total / count
         if self.best is None or mean < 0:
             self.best = losses
         if mean <= (max(squares / count - mean**2, 0) / max(count - 1, 1)) ** 0.5:

@@ -82,8 +82,8 @@ class OneMember(nn.Module):
 
     def forward(self, features: Tensor, plan: EdgePlan) -> Output:
         """Scores (nodes, 1, classes) and embedding (nodes, 1, columns)."""
-        found: PygOutput = self.network(features, plan.edges)
-        return Output(found.scores[:, None], found.embedding[:, None]).at(plan.nodes)
+        pyg_output: PygOutput = self.network(features, plan.edges)
+        return Output(pyg_output.scores[:, None], pyg_output.embedding[:, None]).at(plan.nodes)
 
     def largest(self, plan: EdgePlan) -> int:
         """Numbers in the largest tensors of a pass: these networks hold a row for every edge."""
@@ -94,8 +94,8 @@ class OneMember(nn.Module):
 def moved(edges: Any, device: Any) -> Any:
     """Edges on another device, by relation or as the arguments of a convolution."""
     if isinstance(edges, dict):
-        return {key: value.to(device) for key, value in edges.items()}
-    return tuple(value.to(device) for value in edges)
+        return {relation_key: edge_tensor.to(device) for relation_key, edge_tensor in edges.items()}
+    return tuple(edge_tensor.to(device) for edge_tensor in edges)
 
 
 SOURCES = ("random", "given", "both")
@@ -111,10 +111,10 @@ class SavedLosses(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         losses = self.entry(learned.record)
-        if not isinstance(losses, list) or not all(isinstance(one, float) for one in losses):
+        if not isinstance(losses, list) or not all(isinstance(epoch_loss, float) for epoch_loss in losses):
             raise self.misfit("a list of numbers", losses)
-        table = pd.DataFrame({"epoch": np.arange(1, len(losses) + 1), "loss": losses})
-        setattr(model, self.attribute, table)
+        loss_table = pd.DataFrame({"epoch": np.arange(1, len(losses) + 1), "loss": losses})
+        setattr(model, self.attribute, loss_table)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -190,7 +190,7 @@ class PygModel(NodeClassifier):
         with _own_random_numbers(self.seed_, device):
             network = self._new_network(pyg, device)
             self._train(network, features, edges, known, watched)
-        self.state_ = {name: value.cpu() for name, value in network.state_dict().items()}
+        self.state_ = {name: weight_tensor.cpu() for name, weight_tensor in network.state_dict().items()}
         output = _evaluated(network, features, edges)
         self.embedding_ = self._in_given_order(output.embedding.float().cpu().numpy())
         if output.shares is not None:
@@ -261,8 +261,8 @@ class PygModel(NodeClassifier):
         return _probabilities(_evaluated(network, self._inputs(graph, device), edges))
 
     def _check_loaded(self) -> None:
-        drawn = self.feature_dim if self.source_ != "given" else 0
-        if self.columns_ < drawn or (self.source_ == "random" and self.columns_ != drawn):
+        random_columns = self.feature_dim if self.source_ != "given" else 0
+        if self.columns_ < random_columns or (self.source_ == "random" and self.columns_ != random_columns):
             raise MisfitError(f"columns must go with feature_dim, not be {self.columns_}")
         try:
             pyg = self._pyg()
@@ -270,7 +270,7 @@ class PygModel(NodeClassifier):
             return  # it can still say what it predicted for the graph it was fitted on
         with torch.random.fork_rng(devices=[]), torch.device("meta"):
             network = self._network(pyg, self.columns_, len(self.layers_), len(self.classes_))
-        shapes = {name: value.shape for name, value in network.state_dict().items()}
+        shapes = {name: weight_tensor.shape for name, weight_tensor in network.state_dict().items()}
         check_weights(self.state_, shapes)
 
 
@@ -283,17 +283,17 @@ def listening(graph: MultilayerGraph, name: str, *, self_loops: bool = False) ->
     matrix = graph.layers[name].to_scipy().tocoo()
     listener, heard = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
     if self_loops:
-        there = np.flatnonzero(graph.layers[name].present)
-        listener, heard = np.concatenate([listener, there]), np.concatenate([heard, there])
+        present_nodes = np.flatnonzero(graph.layers[name].present)
+        listener, heard = np.concatenate([listener, present_nodes]), np.concatenate([heard, present_nodes])
     return torch.from_numpy(np.stack([heard, listener]))
 
 
 def _check_size(graph: MultilayerGraph, method: str) -> None:
-    total = 0
+    edge_total = 0
     for name, layer in graph.layers.items():
         edges = layer.num_edges * (1 if layer.directed else 2)
-        total += edges
-        if total > MAX_PYG_EDGES:
+        edge_total += edges
+        if edge_total > MAX_PYG_EDGES:
             raise DataError(
                 f"the layer {name!r} has {edges:,} edges, both ways counted, and {method} must build every one: more "
                 f"than {MAX_PYG_EDGES:,} in all do not fit; gramme-fusion, gramme-sg and label-propagation do without"

@@ -82,10 +82,10 @@ class GAT(PygModel):
     heads: PositiveInt = 8
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        first = pyg.GATConv(columns, self.hidden_dim, heads=self.heads, dropout=self.dropout)
+        first_convolution = pyg.GATConv(columns, self.hidden_dim, heads=self.heads, dropout=self.dropout)
         width = self.hidden_dim * self.heads
         last = pyg.GATConv(width, classes, heads=1, concat=False, dropout=self.dropout)
-        return TwoConvolutions(first, last, F.elu, self.dropout)
+        return TwoConvolutions(first_convolution, last, F.elu, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> tuple[Tensor]:
         """Every pair of a heard node and a listener once, in however many layers it is."""
@@ -159,15 +159,17 @@ class RGCN(PygModel):
     dropout: Share = 0.0
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        first = pyg.RGCNConv(columns, self.hidden_dim, layers, num_bases=self.bases)
+        first_convolution = pyg.RGCNConv(columns, self.hidden_dim, layers, num_bases=self.bases)
         last = pyg.RGCNConv(self.hidden_dim, classes, layers, num_bases=self.bases)
-        return TwoConvolutions(first, last, F.relu, self.dropout)
+        return TwoConvolutions(first_convolution, last, F.relu, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> tuple[Tensor, Tensor]:
         """The edges of all layers, and the number of the layer each is from."""
-        found = [listening(graph, name) for name in graph.layers]
-        kinds = [torch.full((one.shape[1],), place) for place, one in enumerate(found)]
-        return torch.cat(found, dim=1), torch.cat(kinds)
+        layer_edges = [listening(graph, name) for name in graph.layers]
+        layer_numbers = [
+            torch.full((edge_list.shape[1],), layer_index) for layer_index, edge_list in enumerate(layer_edges)
+        ]
+        return torch.cat(layer_edges, dim=1), torch.cat(layer_numbers)
 
 
 Edges = dict[tuple[str, str, str], Tensor]
@@ -232,14 +234,17 @@ class HAN(PygModel):
             raise DataError(f"hidden_dim={self.hidden_dim} is not a multiple of heads={self.heads}, which share it")
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        relations = [relation(place) for place in range(layers)]
+        relations = [relation(layer_index) for layer_index in range(layers)]
         kinds = ([NODE], relations)
         attention = pyg.HANConv({NODE: columns}, self.hidden_dim, kinds, heads=self.heads, dropout=self.dropout)
         return HANNetwork(attention, self.hidden_dim, classes, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> Edges:
         """The edges of each layer with self loops."""
-        return {relation(place): listening(graph, name, self_loops=True) for place, name in enumerate(graph.layers)}
+        return {
+            relation(layer_index): listening(graph, name, self_loops=True)
+            for layer_index, name in enumerate(graph.layers)
+        }
 
 
 def relation(place: int) -> tuple[str, str, str]:
@@ -257,6 +262,6 @@ class HANNetwork(nn.Module):
 
     def forward(self, features: Tensor, edges: Edges) -> PygOutput:
         """Scores, embedding and the attention over the layers."""
-        found, shares = self.attention({NODE: features}, edges, return_semantic_attention_weights=True)
-        embedding = F.dropout(found[NODE], self.dropout, self.training)
-        return PygOutput(self.classifier(embedding), found[NODE], shares[NODE])
+        node_values, layer_shares = self.attention({NODE: features}, edges, return_semantic_attention_weights=True)
+        embedding = F.dropout(node_values[NODE], self.dropout, self.training)
+        return PygOutput(self.classifier(embedding), node_values[NODE], layer_shares[NODE])
