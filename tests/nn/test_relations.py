@@ -24,10 +24,10 @@ def mixed_graph() -> MultilayerGraph:
 
 
 def attended(weights: np.ndarray, said: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    """One softmax per listener over those who are not silent; zero where nobody is heard."""
+    """One softmax per listener; zero where nobody is heard."""
     rows = []
     for weight in torch.from_numpy(weights):
-        share = weight * scores.exp() * (said != 0).any(1)
+        share = weight * scores.exp()
         rows.append((share[:, None] * said).sum(0) / share.sum() if share.sum() > 0 else said[0] * 0)
     return torch.stack(rows)
 
@@ -35,7 +35,6 @@ def attended(weights: np.ndarray, said: torch.Tensor, scores: torch.Tensor) -> t
 def heard_by_formula(network: LabelNetwork, views: list[View], state: torch.Tensor, hop: int) -> torch.Tensor:
     groups_seen = 0
     total = state @ network.own[hop] + network.own_bias[hop]
-    reached = (state != 0).any(1)
     for place, view in enumerate(views):
         weights, sources = view.matrix.toarray(), state
         if view.groups:
@@ -43,10 +42,8 @@ def heard_by_formula(network: LabelNetwork, views: list[View], state: torch.Tens
             sources = attended(weights.T, state, 5 * torch.tanh(state @ vector / 5))
             groups_seen += 1
         scores = 5 * torch.tanh(sources @ network.attention[hop, place] / 5)
-        heard = attended(weights, sources, scores)
-        reached |= (heard != 0).any(1)
-        total = total + heard @ network.weight[hop, place]
-    return F.elu(total) * reached[:, None]
+        total = total + attended(weights, sources, scores) @ network.weight[hop, place]
+    return F.elu(total)
 
 
 def test_labels_as_inputs_follow_the_formula() -> None:
@@ -59,7 +56,6 @@ def test_labels_as_inputs_follow_the_formula() -> None:
     )
     with torch.no_grad():
         network.attention.normal_()
-        network.own_bias.normal_()
         network.member_attention.normal_()
         shown, codes = torch.tensor([1, 4, 9]), torch.tensor([0, 2, 2])
         state = torch.zeros(NODES, 4, dtype=torch.float64)

@@ -11,10 +11,8 @@ nothing. Every hop has a matrix and an attention vector for each view, so that a
     h_i' = elu(W h_i + b + sum over views v of V_v z_vi),
     z_vi = sum over j of c_ij exp(t_vj) h_j / sum over j of c_ij exp(t_vj),   t_vj = <a_v, h_j>.
 
-A group says the attention-weighted mean of its members, and a node attends over its groups. Whom no label has reached
-yet is silent, and j runs over the others: where labels are few, a mean over everybody would leave next to nothing of
-them after a few hops. The hops' states, side by side, give the scores. Whether a label is shown is the training's
-choice: it hides some and asks for them.
+A group says the attention-weighted mean of its members, and a node attends over its groups. The hops' states, side by
+side, give the scores. Whether a label is shown is the training's choice: it hides some and asks for them.
 
 *Learned inputs* (:class:`TableNetwork`): one hop, where each source of each view has a learned row and a learned score
 in place of h_j and t_vj. Only sources that a labelled node hears have a row; all others say nothing.
@@ -396,22 +394,19 @@ class LabelNetwork(RelationNetwork):
             labels = labels[0][~hidden], labels[1][~hidden]
         states = self.states(plan, *labels)
         ends = [
-            (state if end is None else state.index_select(0, end))[:, :-1]
+            state if end is None else state.index_select(0, end)
             for state, end in zip(states[1:], plan.ends, strict=True)
         ]
         embedding = torch.cat(ends, 1)
         return Output((embedding @ self.classifier + self.bias)[:, None], embedding[:, None])
 
     def states(self, plan: RelationPlan, shown: Tensor, codes: Tensor) -> list[Tensor]:
-        """The states before the first hop and after each; ``codes`` are the classes of the nodes ``shown``.
-
-        The last column is 1 for nodes that a label has reached, and 0 for those that are silent.
-        """
+        """The states before the first hop and after each; ``codes`` are the classes of the nodes ``shown``."""
         there, places = plan.at_start(shown)
         count = plan.num_nodes if plan.start is None else len(plan.start)
-        labels = self.labels.index_select(0, codes[there])
-        state = self.labels.new_zeros(count, self.columns + 1)
-        states = [state.index_put((places,), F.pad(labels, (0, 1), value=1.0))]
+        state = self.labels.new_zeros(count, self.columns)
+        state = state.index_put((places,), self.labels.index_select(0, codes[there]))
+        states = [state]
         for hop, step in enumerate(plan.steps):
             states.append(self._hop(hop, cast("RelationStep", step), states[-1], plan))
         return states
@@ -421,25 +416,22 @@ class LabelNetwork(RelationNetwork):
         own = state if step.own is None else state.index_select(0, step.own)
         said = [
             self.levelled(part, layer) @ weight
-            for part, weight, layer in zip(
-                step.heard.by_view(rows[:, :-1]), self.weight[hop], plan.layer_of_view, strict=True
-            )
+            for part, weight, layer in zip(step.heard.by_view(rows), self.weight[hop], plan.layer_of_view, strict=True)
         ]
-        values, reached = own[:, :-1] @ self.own[hop] + self.own_bias[hop], own[:, -1:]
+        total = own @ self.own[hop] + self.own_bias[hop]
         if said:
-            values = values + step.heard.join.sums(torch.cat(said))
-            reached = reached + step.heard.join.sums(rows[:, -1:])
-        reached = (reached > 0).to(values.dtype)
-        return torch.cat([self.dropped(F.elu(values)) * reached, reached], 1)
+            total = total + step.heard.join.sums(torch.cat(said))
+        return self.dropped(F.elu(total))
 
     def listened(self, hop: int, step: RelationStep, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What each row of a hop hears, and of each source what it says and its score; the last column as in states."""
+        """What each row of a hop hears, and of each source what it says and its score."""
         table = state
         if step.members is not None:
             said, scores = self._scored(step.members, state, self.member_attention[hop])
-            table = torch.cat([state, step.members.join.sums(_over_reached(step.members.attend(said, scores)))])
+            groups = step.members.join.sums(step.members.attend(said, scores))
+            table = torch.cat([state, groups])
         said, scores = self._scored(step.heard, table, self.attention[hop])
-        return _over_reached(step.heard.attend(said, scores)), said, scores
+        return step.heard.attend(said, scores), said, scores
 
     def member_scores(self, hop: int, step: RelationStep, state: Tensor) -> Tensor:
         """How much each node is listened to by groups, for each view of groups and each member of one."""
@@ -450,14 +442,8 @@ class LabelNetwork(RelationNetwork):
         """What each source says, and its score."""
         said = views.gather.sums(table)
         parts = views.by_view(said, sources=True)
-        found = [part[:, :-1] @ vector for part, vector in zip(parts, vectors, strict=True)]
+        found = [part @ vector for part, vector in zip(parts, vectors, strict=True)]
         return said, bounded(torch.cat(found) if found else said.new_zeros(0), self.score_bound)
-
-
-def _over_reached(means: Tensor) -> Tensor:
-    """Means over all sources, the last column being the share that is not silent, as means over those."""
-    share = means[:, -1:]
-    return torch.cat([means[:, :-1] / share.clamp(min=1e-12), (share > 0).to(means.dtype)], 1)
 
 
 class TableNetwork(RelationNetwork):

@@ -59,11 +59,11 @@ def test_what_neighbours_say_to_labels_as_inputs_adds_up_to_the_scores(
         columns = network.columns
         weights = network.classifier.double()
         contrast = weights[:, 0] - weights[:, 1]
-        earlier = torch.cat([state[:, :-1] for state in states[1:-1]], 1).double() @ contrast[: last * columns]
-        before = states[-1][:, :-1].double()
+        earlier = torch.cat(states[1:-1], 1).double() @ contrast[: last * columns]
+        before = states[-1].double()
         inner = torch.where(before < 0, torch.log1p(before.clamp(max=0)), before)
         quotient = torch.where(inner.abs() < 1e-9, torch.ones_like(inner), before / inner)
-        own = (states[-2][:, :-1] @ network.own[last] + network.own_bias[last]).double()
+        own = (states[-2] @ network.own[last] + network.own_bias[last]).double()
         itself = (own * quotient) @ contrast[last * columns :]
         rest = earlier + itself + (network.bias[0] - network.bias[1]).double()
     expected = (scores[:, 0] - scores[:, 1] - rest)[pair.rows].numpy()

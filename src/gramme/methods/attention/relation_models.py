@@ -213,11 +213,9 @@ class LabelInputs(RelationModel):
         last = self.network.hops - 1
         _, source_values, scores = self.network.listened(last, step, states[-2])
         class_weights = self.network.classifier[last * self.network.columns :]
-        direction = _direction(class_weights, states[-1][:, :-1], pair)
+        direction = _direction(class_weights, states[-1], pair)
         turned = [direction @ weight.double().T for weight in self.network.weight[last]]
-        heard = source_values[:, -1] > 0
-        scores = scores.masked_fill(~heard, -torch.inf)
-        return _through(graph, self.layout, step.heard, source_values[:, :-1], scores, turned, pair.rows, scale)
+        return _through(graph, self.layout, step.heard, source_values, scores, turned, pair.rows, scale)
 
 
 @dataclass
@@ -313,7 +311,7 @@ def _through(
     ):
         used = np.unique(view.matrix.indices)
         source_weights = np.zeros(view.matrix.shape[1])
-        source_weights[used] = (score.double() - (score.max().clamp(min=-1e30) if score.numel() else 0)).exp().numpy()
+        source_weights[used] = (score.double() - (score.max() if score.numel() else 0)).exp().numpy()
         spoken = np.zeros((view.matrix.shape[1], values.shape[1]))
         spoken[used] = values.double().numpy()
         heard = sp.csr_array(sp.csr_array(view.matrix[rows]).astype(np.float64) * source_weights[None, :])
