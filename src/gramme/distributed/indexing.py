@@ -51,7 +51,7 @@ def gather_rows(graph: MultilayerGraph, table: NDArray[Any], nodes: Ints) -> NDA
 
 
 def gather_sparse_rows(graph: MultilayerGraph, table: sp.csr_array, nodes: Ints) -> sp.csr_array:
-    """The same for a sparse table."""
+    """The rows of some nodes of the whole graph, at every process, from a sparse table over the own nodes."""
     if not isinstance(graph, PartGraph):
         return sp.csr_array(table[nodes])
     own_places, own_positions = graph.local_index(nodes)

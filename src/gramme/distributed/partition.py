@@ -166,7 +166,7 @@ def _dealt(joined: sp.csr_array, cluster: Ints, weight: NDArray[np.float64], par
 
 
 def _none_empty(part: Ints, parts: int) -> Ints:
-    """The same with a node in every part."""
+    """The part of each node, with a node in every part."""
     part_sizes = np.bincount(part, minlength=parts)
     for empty_part in np.flatnonzero(part_sizes == 0):
         largest_part = int(np.argmax(part_sizes))

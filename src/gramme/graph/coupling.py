@@ -105,7 +105,7 @@ class Coupling(Frozen):
         return sp.csr_array((weights, (self.source, self.target)), shape=shape)
 
     def reversed(self) -> Coupling:
-        """The same edges seen from the second layer."""
+        """All edges seen from the second layer."""
         return Coupling(self.num_nodes, self.target, self.source, self.weight, directed=self.directed)
 
     def subset(self, nodes: NDArray[np.int64]) -> Coupling:
@@ -117,7 +117,7 @@ class Coupling(Frozen):
         )
 
     def to_layer(self) -> EdgeLayer:
-        """The same edges as a layer over the nodes they touch."""
+        """All edges as a layer over the nodes they touch."""
         touched_nodes = np.unique(np.concatenate([self.source, self.target]).astype(np.int64))
         return EdgeLayer(
             self.num_nodes, self.source, self.target, self.weight, directed=self.directed, nodes=touched_nodes

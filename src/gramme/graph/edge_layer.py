@@ -193,7 +193,7 @@ class EdgeLayer(Layer):
         return np.asarray(self.to_scipy() @ values)
 
     def to_edges(self) -> EdgeLayer:
-        """Itself."""
+        """Return self; its edges are explicit already."""
         return self
 
     def to_scipy(self) -> sp.csr_array:

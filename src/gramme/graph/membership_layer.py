@@ -199,7 +199,7 @@ class MembershipLayer(Layer):
         return layer
 
     def as_groups(self) -> MembershipLayer:
-        """Itself."""
+        """Return self; it is made of groups already."""
         return self
 
     @property
@@ -325,7 +325,7 @@ class MembershipLayer(Layer):
         return self._of_rows(entry_rows, self.group_names, self.present)
 
     def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
-        """The same memberships with nodes and groups in another order, given as positions in this one."""
+        """All memberships with nodes and groups in another order, given as positions in this one."""
         entry_rows = self._numbered() if nodes is None else self._numbered()[nodes]
         ordered_names = self.group_names
         if groups is not None:

@@ -264,7 +264,7 @@ class MultilayerGraph(Frozen):
     # Other graphs made from this one
 
     def replace(self, **changes: Any) -> MultilayerGraph:
-        """The same graph with some parts exchanged: layers, nodes, labels, features, couplings, ...
+        """A graph with some parts exchanged: layers, nodes, labels, features, couplings, ...
 
         Where layers are exchanged, couplings and features of layers that are gone go with them.
         """

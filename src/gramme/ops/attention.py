@@ -101,7 +101,7 @@ def attention_sums(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodS
 def featured_attention_sums(
     values: Tensor, scores: Tensor, neighbourhood: Any, coefficients: Tensor, bound: float | None
 ) -> tuple[Tensor, Tensor]:
-    """The same where edges and memberships have features, whose c is learned: ``coefficients``, (heads, features).
+    """Numerators and denominators where entries have features, whose c is learned: ``coefficients``, (heads, features).
 
     Scores that spread further than single precision can hold are taken in double precision, up to 700.
     """

@@ -35,13 +35,13 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_sums(function: Function) -> Function:
-    """The same for sums of floats, whose terms may be added in any order; one machine always adds in the same one."""
+    """Compile sums of floats whose terms may be added in any order; one machine always adds in the same one."""
     made = numba.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")(function)
     return cast(Function, made)
 
 
 def compiled_careful_sums(function: Function) -> Function:
-    """The same for sums that may contain NaN, which must not get lost."""
+    """Compile sums that may contain NaN, which must not get lost."""
     order = {"contract", "reassoc", "nsz", "arcp"}
     made = numba.njit(cache=True, nogil=True, fastmath=order, error_model="numpy")(function)
     return cast(Function, made)
@@ -175,12 +175,12 @@ def fits_compiled(*tensors: Tensor | None) -> bool:
 
 
 def array(tensor: Tensor) -> Any:
-    """The same numbers for a compiled loop; a copy where they do not lie side by side."""
+    """A tensor's numbers for a compiled loop; a copy where they do not lie side by side."""
     return tensor.detach().contiguous().numpy()
 
 
 def rows_of(tensor: Tensor) -> Any:
-    """The same with a row for each node of each layer, from (layers, nodes, ...)."""
+    """A tensor's numbers with a row for each node of each layer, from (layers, nodes, ...)."""
     return array(tensor).reshape(tensor.shape[0] * tensor.shape[1], -1)
 
 
@@ -409,7 +409,7 @@ def _fill(
 
 
 def _on_device(keys: Tensor | None, rows: int, columns: int, start: int, below: int, like: Tensor) -> Tensor:
-    """The same in torch's own operations, whose 64-bit numbers have a sign but wrap around all the same."""
+    """The mask in torch's own operations, whose 64-bit numbers have a sign but wrap around all the same."""
     golden, first, second = (_signed(int(one)) for one in (GOLDEN, FIRST_MIX, SECOND_MIX))
 
     def shifted(bits: Tensor, places: int) -> Tensor:

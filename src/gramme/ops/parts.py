@@ -55,7 +55,7 @@ class Links:
         return int(self.matrix.shape[0])
 
     def at(self, outputs: Ints | None) -> Links:
-        """The same for some listeners; the rows that none of them needs are gone from the halo."""
+        """The links of some listeners; the rows that none of them needs are gone from the halo."""
         if outputs is None:
             return self
         output_matrix = sp.csr_array(self.matrix[outputs])
