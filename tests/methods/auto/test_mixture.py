@@ -159,3 +159,10 @@ def test_the_field_wants_names_of_ingredients(model):
     field = SavedModels()
     with pytest.raises(MisfitError, match="models by the names of ingredients"):
         field.load(model, Learned({"models": {"oracle": {}}}), {})
+
+
+def test_a_little_of_the_prior_leaves_probabilities_and_rules_no_class_out():
+    prior = np.array([0.2, 0.5, 0.3])
+    mixed = mixed_with_prior(np.array([[1.0, 0.0, 0.0], [0.1, 0.2, 0.7]]), prior)
+    np.testing.assert_allclose(mixed.sum(axis=1), 1.0)
+    np.testing.assert_allclose(mixed[0], [0.99 + 0.01 * 0.2, 0.01 * 0.5, 0.01 * 0.3])
