@@ -22,6 +22,7 @@ from gramme._progress import TimeLimitError, part, time_limit
 from gramme._runtime import return_memory
 from gramme._text import rough_duration
 from gramme._types import Floats
+from gramme.distributed import communicator_of
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
@@ -141,7 +142,9 @@ class MixtureEstimator(GraphEstimator):
             ingredient = self.registered[name]
             model = ingredient.made(recipe)
             seconds_left = np.inf if budget_seconds is None else budget_seconds - (time.perf_counter() - start_seconds)
-            longest_seconds, allowance = seconds_left / 2 if self.models_ else np.inf, None
+            longest_seconds, allowance = seconds_left / 2, None
+            if not self.models_ or communicator_of(graph).size > 1:  # processes that wait for each other end together
+                longest_seconds = np.inf
             if ingredient.slow:
                 longest_seconds = np.inf  # it keeps to its allowance by itself
                 if budget_seconds is None:
