@@ -39,30 +39,30 @@ def app(
     data = data or []
     if labels is not None and not data:
         raise DataError("--labels needs DATA, the files or the table that the labels are about")
-    existing = len(data) == 1 and (Path(data[0]) / PROJECT).is_file()
-    if existing:
+    is_project = len(data) == 1 and (Path(data[0]) / PROJECT).is_file()
+    if is_project:
         if labels is not None or folder is not None:
             raise DataError(f"{data[0]} is a project, which has its own labels; leave out the options")
         folder, data = Path(data[0]), []
-    dataset = len(data) == 1 and not Path(data[0]).exists() and is_dataset(data[0])
-    for name in [] if dataset else data:
+    is_dataset_name = len(data) == 1 and not Path(data[0]).exists() and is_dataset(data[0])
+    for name in [] if is_dataset_name else data:
         if not Path(name).is_file():
             raise DataError(f"there is no file {name!r}")
     if folder is None:
         folder = Path(f"{Path(data[0]).stem}-project" if data else DEFAULT_FOLDER)
     project = Project(folder)
     try:
-        fresh = not (project.folder / PROJECT).exists()
+        is_new_project = not (project.folder / PROJECT).exists()
         with serving(project, port) as (address, serve):
-            if data and fresh and dataset:
-                work = functools.partial(project.open_dataset, data[0], practice=False)
-                project.in_background(f"Reading {data[0]}", work)
-            elif data and fresh:
-                paths = [Path(name) for name in data]
-                copy_in(project, [*paths, *([labels] if labels is not None else [])])
-                named = labels.name if labels is not None else None
-                project.in_background(f"Reading {data[0]}", lambda: project.open_guessed(named))
-            elif not fresh:
+            if data and is_new_project and is_dataset_name:
+                reading_work = functools.partial(project.open_dataset, data[0], practice=False)
+                project.in_background(f"Reading {data[0]}", reading_work)
+            elif data and is_new_project:
+                data_paths = [Path(name) for name in data]
+                copy_in(project, [*data_paths, *([labels] if labels is not None else [])])
+                label_file_name = labels.name if labels is not None else None
+                project.in_background(f"Reading {data[0]}", lambda: project.open_guessed(label_file_name))
+            elif not is_new_project:
                 project.in_background(f"Opening {project.folder.name}", project.load)
             else:
                 project.load()

@@ -50,41 +50,49 @@ def ask(
     def work(graph: MultilayerGraph) -> Analysis:
         can_be_asked = None
         if among is not None:
-            words = [line.strip() for line in among.read_text(encoding="utf-8-sig").splitlines()]
-            can_be_asked = named_nodes(graph, [word for word in words if word])
+            node_words = [line.strip() for line in among.read_text(encoding="utf-8-sig").splitlines()]
+            can_be_asked = named_nodes(graph, [word for word in node_words if word])
         with part("Whom to ask", 0.7):
-            chosen = choose_nodes(
+            chosen_nodes = choose_nodes(
                 graph,
                 count=count,
                 among=can_be_asked,
                 layer_weights="equal" if equal else None,
                 random_state=output.seed,
             )
-        known = np.zeros(graph.num_nodes, dtype=bool)
+        is_labelled = np.zeros(graph.num_nodes, dtype=bool)
         if graph.labels is not None:
-            known = np.array([label is not None for label in aligned_labels(graph)])
-        curve = None
+            is_labelled = np.array([label is not None for label in aligned_labels(graph)])
+        label_curve = None
         with part("What more labels would bring", 0.2):
-            if known.sum() >= MIN_LABELS and graph.num_entries <= MAX_ENTRIES:
+            if is_labelled.sum() >= MIN_LABELS and graph.num_entries <= MAX_ENTRIES:
                 try:
-                    curve = learning_curve(graph, random_state=output.seed)
+                    label_curve = learning_curve(graph, random_state=output.seed)
                 except DataError:  # labels of one class, or numbers
-                    curve = None
+                    label_curve = None
 
         def write(config: dict[str, Any], **options: Any) -> list[str]:
-            config |= {"count": count, "labelled": int(known.sum()), "seed": output.seed}
+            config |= {"count": count, "labelled": int(is_labelled.sum()), "seed": output.seed}
             with part("Writing the results and the page", 0.1):
-                return write_ask(output.target, graph, chosen, labelled=known, curve=curve, config=config, **options)
+                return write_ask(
+                    output.target,
+                    graph,
+                    chosen_nodes,
+                    labelled=is_labelled,
+                    curve=label_curve,
+                    config=config,
+                    **options,
+                )
 
-        record = {
+        script_record = {
             "nodes": graph.num_nodes,
-            "labelled": int(known.sum()),
-            "ask": [str(node) for node in chosen["node"]],
-            "stands_for": [len(names) for names in chosen["stands_for"]],
-            "expected": None if curve is None else curve.to_dict(orient="records"),
+            "labelled": int(is_labelled.sum()),
+            "ask": [str(node) for node in chosen_nodes["node"]],
+            "stands_for": [len(names) for names in chosen_nodes["stands_for"]],
+            "expected": None if label_curve is None else label_curve.to_dict(orient="records"),
         }
-        table = text_table(["ask", "why"], chosen[["node", "why"]].to_numpy().tolist(), most=12)
+        ask_table = text_table(["ask", "why"], chosen_nodes[["node", "why"]].to_numpy().tolist(), most=12)
         fill_in = f"; fill in the labels in {output.target / 'ask.csv'}"
-        return Analysis(write, record, table, sentences("ask", record["expected"]), fill_in)
+        return Analysis(write, script_record, ask_table, sentences("ask", script_record["expected"]), fill_in)
 
     analyse(work, data, read, output, context, layers=layers, also_read=among)

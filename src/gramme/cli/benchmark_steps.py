@@ -48,21 +48,21 @@ from .progress import saying, seconds_left, tell_steps
 
 def graphs(datasets: str | None, read: Reading, *, needs_label: bool = True) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's name without folder and suffix, or its whole path if two would be the same."""
-    words = list(DEFAULT_DATASETS) if datasets is None else words_of(datasets, "--datasets")
-    given = read.used()
-    if given and len(words) > 1:
+    dataset_words = list(DEFAULT_DATASETS) if datasets is None else words_of(datasets, "--datasets")
+    given_options = read.used()
+    if given_options and len(dataset_words) > 1:
         raise DataError(
-            f"{given[0]} is about one file, and {len(words)} datasets are named; run them one "
+            f"{given_options[0]} is about one file, and {len(dataset_words)} datasets are named; run them one "
             "after the other into the same ledger, or convert each file with its labels to .mpx"
         )
-    short = [Path(word).stem if Path(word).is_file() else word for word in words]
-    found: dict[str, MultilayerGraph] = {}
-    for word, name in zip(words, short, strict=True):
-        key = name if short.count(name) == 1 else word
-        if key in found:
+    short_names = [Path(word).stem if Path(word).is_file() else word for word in dataset_words]
+    graph_by_name: dict[str, MultilayerGraph] = {}
+    for word, name in zip(dataset_words, short_names, strict=True):
+        key = name if short_names.count(name) == 1 else word
+        if key in graph_by_name:
             raise DataError(f"the dataset {word!r} is named twice")
-        found[key] = reading.open_data(word, read, needs_label=needs_label, quiet=False).graph
-    return found
+        graph_by_name[key] = reading.open_data(word, read, needs_label=needs_label, quiet=False).graph
+    return graph_by_name
 
 
 def _methods(asked: BenchmarkOptions, default: Iterable[str]) -> list[str]:
@@ -81,26 +81,26 @@ def _splitting(asked: BenchmarkOptions) -> dict[str, Any]:
 
 def run_labels(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, shared: dict[str, Any]) -> None:
     """Run the benchmark with a live table, and print the summary."""
-    chosen = chosen_methods(_methods(asked, default_methods()))
+    compared_methods = chosen_methods(_methods(asked, default_methods()))
     target, quiet, as_json = asked.ledger, asked.quiet, asked.as_json
-    live = LiveTable(messages, wanted=not quiet and not as_json, left=seconds_left)
-    share = RunShare()
+    live_table = LiveTable(messages, wanted=not quiet and not as_json, left=seconds_left)
+    run_share = RunShare()
 
     def start(specs: list[RunSpec], done: int, jobs: int) -> None:
-        share.start(specs)
-        live.start(specs, done, jobs)
+        run_share.start(specs)
+        live_table.start(specs, done, jobs)
 
     def add(result: RunResult) -> None:
-        live.add(result)
-        advance(share.add(result))
+        live_table.add(result)
+        advance(run_share.add(result))
 
     try:
-        with warnings_as_notes(), live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
+        with warnings_as_notes(), live_table, saying(live_table.words, silent=messages.is_terminal), part("Runs", 1.0):
             table = benchmark(
                 graphs,
-                chosen,
+                compared_methods,
                 train=_percents(asked.train, QUICK_TRAIN_PERCENTS if asked.quick else DEFAULT_TRAIN_PERCENTS),
-                settings=parsed_settings(chosen, asked.settings),
+                settings=parsed_settings(compared_methods, asked.settings),
                 on_start=start,
                 on_result=add,
                 **_splitting(asked),
@@ -108,7 +108,8 @@ def run_labels(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, shar
             )
     except KeyboardInterrupt:
         note(
-            f"{live.finished:,} of {live.total:,} runs were done and are kept in {target}; the same command "
+            f"{live_table.finished:,} of {live_table.total:,} runs were done and are kept in {target}; the same "
+            "command "
             f"{'without --force ' if asked.force else ''}goes on with the others, gramme results {target} shows "
             "these"
         )
@@ -136,45 +137,48 @@ class RunShare:
 
     def add(self, result: RunResult) -> float:
         """Count a run; returns the share of the work that is done."""
-        kind = (result.spec.dataset, result.spec.method)
-        self.waiting[kind] -= 1
-        self.took.setdefault(kind, []).append(result.cost.wall_seconds)
-        every = [seconds for some in self.took.values() for seconds in some]
-        left = sum(count * mean(self.took.get(kind, every)) for kind, count in self.waiting.items())
-        return sum(every) / max(sum(every) + left, 1e-9)
+        run_kind = (result.spec.dataset, result.spec.method)
+        self.waiting[run_kind] -= 1
+        self.took.setdefault(run_kind, []).append(result.cost.wall_seconds)
+        all_seconds = [seconds for some in self.took.values() for seconds in some]
+        left_seconds = sum(count * mean(self.took.get(kind, all_seconds)) for kind, count in self.waiting.items())
+        return sum(all_seconds) / max(sum(all_seconds) + left_seconds, 1e-9)
 
 
 def parsed_settings(methods: Sequence[Method], settings: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Parameters by method, from ``method.name=value``, or ``name=value`` for every method that has it."""
-    found: dict[str, dict[str, Any]] = {one.name: {} for one in methods}
+    settings_by_method: dict[str, dict[str, Any]] = {one.name: {} for one in methods}
     for setting in settings:
-        key, sign, value = setting.partition("=")
-        owner, _, name = key.strip().rpartition(".")
-        if not sign:
+        setting_key, equals_sign, value = setting.partition("=")
+        method_name, _, name = setting_key.strip().rpartition(".")
+        if not equals_sign:
             raise DataError(f"--set {setting!r}: write it as method.name=value or name=value")
-        if owner and owner not in found:
-            raise DataError(f"--set {setting}: {owner!r} is none of the methods of this benchmark: {', '.join(found)}")
-        owners = [one for one in methods if one.name == owner] or [
+        if method_name and method_name not in settings_by_method:
+            raise DataError(
+                f"--set {setting}: {method_name!r} is none of the methods of this benchmark: "
+                f"{', '.join(settings_by_method)}"
+            )
+        methods_with_it = [one for one in methods if one.name == method_name] or [
             one for one in methods if name in one.create().get_params()
         ]
-        if not owners:
-            raise DataError(f"--set {setting}: none of {', '.join(found)} has a parameter {name!r}")
-        for one in owners:
+        if not methods_with_it:
+            raise DataError(f"--set {setting}: none of {', '.join(settings_by_method)} has a parameter {name!r}")
+        for one in methods_with_it:
             model = make_model(one, [f"{name}={value}"])
-            found[one.name][name] = model.get_params()[name]
-    return found
+            settings_by_method[one.name][name] = model.get_params()[name]
+    return settings_by_method
 
 
 def _percents(text: str | None, default: Sequence[float]) -> list[float]:
     if text is None:
         return list(default)
-    found = []
+    percentages = []
     for word in words_of(text, "--train"):
         try:
-            found.append(float(word.removesuffix("%")))
+            percentages.append(float(word.removesuffix("%")))
         except ValueError:
             raise DataError(f"--train: {word!r} is not a percentage; write it like 10,20,30") from None
-    return found
+    return percentages
 
 
 STYLES = ("table", "csv", "json")
@@ -233,25 +237,25 @@ def _show(table: pd.DataFrame, task: str, style: str) -> None:
     if style not in STYLES:
         raise DataError(f"a ledger of links or of asking is shown as {', '.join(STYLES)}, not as {style!r}")
     if style == "csv":
-        text = table.to_csv(index=False, float_format="%.4g")
+        shown_text = table.to_csv(index=False, float_format="%.4g")
     elif style == "json":
-        text = table.to_json(orient="records", double_precision=4)
+        shown_text = table.to_json(orient="records", double_precision=4)
     elif task == "links":
-        text = table.round(1).to_string(index=False, na_rep="")
+        shown_text = table.round(1).to_string(index=False, na_rep="")
     else:
-        columns = [name for name in table if name not in ("failed", "cpu_seconds")]
-        text = table[columns].round(2).to_string(index=False, na_rep="")
+        shown_columns = [name for name in table if name not in ("failed", "cpu_seconds")]
+        shown_text = table[shown_columns].round(2).to_string(index=False, na_rep="")
         if table["dataset"].nunique() > 1 and "against_random" in table:
             metric = "macro_f1" if "macro_f1" in table else "accuracy"
-            text += "\n\n" + strategy_ranks(table, metric=metric).round(2).to_string(index=False, na_rep="")
-    typer.echo(text)
+            shown_text += "\n\n" + strategy_ranks(table, metric=metric).round(2).to_string(index=False, na_rep="")
+    typer.echo(shown_text)
 
 
 def _counts(text: str | None) -> list[int]:
     if text is None:
         return list(DEFAULT_BUDGETS)
-    words = words_of(text, "--per-class")
-    for word in words:
+    count_words = words_of(text, "--per-class")
+    for word in count_words:
         if not word.isdecimal() or int(word) < 1:
             raise DataError(f"--per-class: {word!r} is not a whole number from 1; write it like 1,2")
-    return [int(word) for word in words]
+    return [int(word) for word in count_words]

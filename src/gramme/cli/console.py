@@ -41,14 +41,14 @@ def warnings_as_notes(*, silent: bool = False) -> Iterator[None]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", GrammeWarning)
-        shown: set[str] = set()
+        shown_texts: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], file: str, *where: Any) -> None:
             text = str(message)
             if not issubclass(category, GrammeWarning):
                 text = f"{_library(file)} warns: {' '.join(text.split())}"
-            if not silent and text not in shown:  # fits on parts of the data would repeat it
-                shown.add(text)
+            if not silent and text not in shown_texts:  # fits on parts of the data would repeat it
+                shown_texts.add(text)
                 note(text)
 
         warnings.showwarning = show  # type: ignore[assignment]
@@ -115,20 +115,20 @@ def _limited(most: int | None) -> Iterator[None]:
 
         if torch.cuda.is_available():  # its driver reserves addresses far beyond the memory it uses
             raise OSError
-        used, free = 1024 * kibibytes("self/status", "VmData"), free_bytes()
-        if free is None:
+        used_bytes, free_memory = 1024 * kibibytes("self/status", "VmData"), free_bytes()
+        if free_memory is None:
             raise OSError
-        before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
     except (ImportError, OSError, ValueError):
         yield
         return
-    wanted = used + (free if most is None else most)
-    bounds = [one for one in (before, hard, wanted) if one != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    wanted_bytes = used_bytes + (free_memory if most is None else most)
+    finite_limits = [one for one in (soft_limit, hard_limit, wanted_bytes) if one != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(finite_limits), hard_limit))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft_limit, hard_limit))
 
 
 def text_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, most: int | None = None) -> Table:
@@ -136,11 +136,11 @@ def text_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, most: int
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
         table.add_column(head.removesuffix("#"), justify="right" if head.endswith("#") else "left", overflow="fold")
-    listed = list(rows)
-    for row in listed[:most]:
+    all_rows = list(rows)
+    for row in all_rows[:most]:
         table.add_row(*(escape(f"{cell:,}" if isinstance(cell, int) else str(cell)) for cell in row))
-    if most is not None and len(listed) > most:
-        table.add_row(f"and {len(listed) - most:,} more")
+    if most is not None and len(all_rows) > most:
+        table.add_row(f"and {len(all_rows) - most:,} more")
     return table
 
 
@@ -160,11 +160,11 @@ def check_not_read(target: Path, sources: Iterable[str | Path], read: Reading | 
 
     Sources that are no files (names of datasets, addresses) are passed over; ``read`` names others.
     """
-    every = [Path(source) for source in sources]
+    source_paths = [Path(source) for source in sources]
     if read is not None:
-        every += [] if read.labels is None else [read.labels]
-        every += map(Path, read.relation_files().values()) if read.relation else []
-    for source in every:
+        source_paths += [] if read.labels is None else [read.labels]
+        source_paths += map(Path, read.relation_files().values()) if read.relation else []
+    for source in source_paths:
         if _is_in(source, target):
             raise DataError(
                 f"{target} is or holds {str(source)!r}, which this command reads and which would be lost; "

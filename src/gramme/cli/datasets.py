@@ -33,73 +33,73 @@ def default(context: typer.Context) -> None:
 def list_(as_json: bool = AS_JSON) -> None:
     """All datasets, their sizes and where they are now."""
     with warnings_as_notes():
-        rows = [(gramme.datasets.info(name), gramme.datasets.where(name)) for name in gramme.datasets.names()]
+        dataset_rows = [(gramme.datasets.info(name), gramme.datasets.where(name)) for name in gramme.datasets.names()]
     if as_json:
-        _print_json([record.as_dict() | {"where": where} for record, where in rows])
+        _print_json([record.as_dict() | {"where": where} for record, where in dataset_rows])
         return
-    table = Table("name", box=None, pad_edge=False, header_style="bold")
+    dataset_table = Table("name", box=None, pad_edge=False, header_style="bold")
     for column in ("nodes", "layers", "classes"):
-        table.add_column(column, justify="right")
-    table.add_column("what")
-    table.add_column("where", overflow="fold")
-    for record, where in rows:
+        dataset_table.add_column(column, justify="right")
+    dataset_table.add_column("what")
+    dataset_table.add_column("where", overflow="fold")
+    for record, where in dataset_rows:
         sizes = (_number(size) for size in (record.nodes, record.layers, record.classes))
-        table.add_row(record.name, *sizes, escape(record.description), escape(where))
-    out.print(table, soft_wrap=False)
+        dataset_table.add_row(record.name, *sizes, escape(record.description), escape(where))
+    out.print(dataset_table, soft_wrap=False)
 
 
 @app.command(epilog=epilog("datasets info"))
 def info(name: str = typer.Argument(help="A dataset, see gramme datasets list."), as_json: bool = AS_JSON) -> None:
     """Everything known about a dataset: recipe, citation, licence, caveats, files, options."""
-    record = gramme.datasets.info(name)
+    dataset_info = gramme.datasets.info(name)
     with warnings_as_notes():
-        where = gramme.datasets.where(name)
+        data_place = gramme.datasets.where(name)
     if as_json:
-        _print_json(record.as_dict() | {"where": where})
+        _print_json(dataset_info.as_dict() | {"where": data_place})
         return
-    sizes = (_number(size) for size in (record.nodes, record.layers, record.classes))
-    facts = {
+    sizes = (_number(size) for size in (dataset_info.nodes, dataset_info.layers, dataset_info.classes))
+    shown_facts = {
         "size": "{} nodes, {} layers, {} classes".format(*sizes),
-        "what": record.description,
-        "recipe": record.recipe,
-        "caveat": record.caveat,
-        "citation": record.citation,
-        "licence": record.licence,
-        "where": where,
-        "options": "\n".join(f"{key}: {meaning}" for key, meaning in record.options.items()),
-        "use": _with_options(record),
+        "what": dataset_info.description,
+        "recipe": dataset_info.recipe,
+        "caveat": dataset_info.caveat,
+        "citation": dataset_info.citation,
+        "licence": dataset_info.licence,
+        "where": data_place,
+        "options": "\n".join(f"{key}: {meaning}" for key, meaning in dataset_info.options.items()),
+        "use": _with_options(dataset_info),
         "files": "\n".join(
             f"{file.folder}/{file.name}, {file.size:,} bytes\n  sha256 {file.sha256}\n"
             f"  {file.address or 'no public address'}"
-            for file in record.files
+            for file in dataset_info.files
         ),
     }
-    out.print(f"[bold]{escape(record.title)}[/] ({escape(record.name)})\n")
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    table.add_column(overflow="fold")
-    for fact, text in facts.items():
+    out.print(f"[bold]{escape(dataset_info.title)}[/] ({escape(dataset_info.name)})\n")
+    fact_table = Table.grid(padding=(0, 2))
+    fact_table.add_column()
+    fact_table.add_column(overflow="fold")
+    for fact, text in shown_facts.items():
         if text:
-            table.add_row(f"[bold]{fact}[/]", escape(text))
-    out.print(table, soft_wrap=False)
+            fact_table.add_row(f"[bold]{fact}[/]", escape(text))
+    out.print(fact_table, soft_wrap=False)
 
 
 @app.command(epilog=epilog("datasets download"))
 def download(names: list[str] = typer.Argument(help="One or more datasets, or all.")) -> None:
     """Get the files of datasets that are not on this machine yet."""
-    chosen = _with_files() if names == ["all"] else names
-    for name in chosen:
+    dataset_names = _with_files() if names == ["all"] else names
+    for name in dataset_names:
         # a misspelled name ends the command before anything is downloaded
         gramme.datasets.info(name)
-    for name in chosen:
+    for name in dataset_names:
         with (
             warnings_as_notes(),
             saying(None, silent=messages.is_terminal),  # a bar of its own is shown there
-            part(f"Downloading {name}", 1 / len(chosen)),
+            part(f"Downloading {name}", 1 / len(dataset_names)),
         ):
             paths = gramme.datasets.download(name)
-        where = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
-        messages.print(f"{escape(name)}: {escape(where or gramme.datasets.where(name))}")
+        folder_names = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
+        messages.print(f"{escape(name)}: {escape(folder_names or gramme.datasets.where(name))}")
 
 
 def _with_files() -> list[str]:

@@ -38,25 +38,25 @@ def info(
     """
     from .data import is_dataset
 
-    apart = each or len(data) == 1 or any(map(is_dataset, data))
-    show_data([[name] for name in data] if apart and data else [data], read.looking(), as_json=as_json)
+    read_separately = each or len(data) == 1 or any(map(is_dataset, data))
+    show_data([[name] for name in data] if read_separately and data else [data], read.looking(), as_json=as_json)
 
 
 def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
     """Print what is in each graph of one or several files, and what became of the columns of tables."""
     from .data import open_data
 
-    found = []
-    for some in data:
+    opened_data = []
+    for file_names in data:
         with warnings_as_notes():
-            shown = " ".join(some) or " ".join(read.relation or ())
-            found.append((shown, open_data(some, read, needs_label=False)))
-    for name, opened in found:
-        facts = _facts(name, opened)
+            shown_name = " ".join(file_names) or " ".join(read.relation or ())
+            opened_data.append((shown_name, open_data(file_names, read, needs_label=False)))
+    for name, opened in opened_data:
+        data_facts = _facts(name, opened)
         if as_json:
-            typer.echo(json_text(facts))
+            typer.echo(json_text(data_facts))
         else:
-            _show(facts)
+            _show(data_facts)
 
 
 @takes_options
@@ -127,17 +127,17 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
 
     graph, report = opened.graph, opened.report
     require_proper("layer", graph.layers)
-    summary = graph.summary().reset_index()
-    layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
-    for facts in layers:
-        layer = facts["layer"]
-        kept = graph.layers.get(layer)  # None for a coupling
-        facts["self_loops_dropped"] = int(getattr(kept, "self_loops_dropped", 0))
-        facts["duplicates_merged"] = int(getattr(kept, "duplicates_merged", 0))
+    layer_summary = graph.summary().reset_index()
+    layer_facts = json.loads(layer_summary.to_json(orient="records")) if graph.layers else []
+    for facts in layer_facts:
+        layer_name = facts["layer"]
+        graph_layer = graph.layers.get(layer_name)  # None for a coupling
+        facts["self_loops_dropped"] = int(getattr(graph_layer, "self_loops_dropped", 0))
+        facts["duplicates_merged"] = int(getattr(graph_layer, "duplicates_merged", 0))
     facts = {
         "name": name,
         "nodes": graph.num_nodes,
-        "layers": layers,
+        "layers": layer_facts,
         "labelled_nodes": None,
         "classes": None,
         "features": None if graph.features is None else graph.features.shape[1],
@@ -146,45 +146,47 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
         "plan": [] if opened.table is None else describe(opened.table, graph, most=1000),
     }
     if graph.labels is not None:
-        known = [label for label in graph.labels if label is not None]
-        facts["labelled_nodes"] = len(known)
-        times = Counter(known)
-        facts["classes"] = {str(each): times[each] for each in graph.classes[:1000]}
-        count = amounts(known)
-        if count:
-            facts["notes"].append(too_many(count, len(known)))
+        known_labels = [label for label in graph.labels if label is not None]
+        facts["labelled_nodes"] = len(known_labels)
+        class_counts = Counter(known_labels)
+        facts["classes"] = {str(each): class_counts[each] for each in graph.classes[:1000]}
+        amount_count = amounts(known_labels)
+        if amount_count:
+            facts["notes"].append(too_many(amount_count, len(known_labels)))
     return facts
 
 
 def _show(facts: dict[str, Any]) -> None:
-    rows: list[tuple[str, str]] = []
-    reading = facts["reading"]
-    if reading is not None:
-        rows.append(("format", reading["format"]))
-        rows.append(("files", "\n".join(reading["files"])))
-        rows.append(("rows read", f"{reading['rows']:,}"))
-        base = reading["id_base"]
-        rows.append(("node ids", "names" if base is None else f"whole numbers from {base}"))
-        rows.append(("direction", reading["direction"]))
-    rows.append(("nodes", f"{facts['nodes']:,}"))
-    couplings = sum(each["kind"] == "coupling" for each in facts["layers"])
-    rows.append(("layers", f"{len(facts['layers']) - couplings:,}"))
-    if couplings:
-        rows.append(("couplings", f"{couplings:,}"))
+    fact_rows: list[tuple[str, str]] = []
+    read_report = facts["reading"]
+    if read_report is not None:
+        fact_rows.append(("format", read_report["format"]))
+        fact_rows.append(("files", "\n".join(read_report["files"])))
+        fact_rows.append(("rows read", f"{read_report['rows']:,}"))
+        first_id = read_report["id_base"]
+        fact_rows.append(("node ids", "names" if first_id is None else f"whole numbers from {first_id}"))
+        fact_rows.append(("direction", read_report["direction"]))
+    fact_rows.append(("nodes", f"{facts['nodes']:,}"))
+    coupling_count = sum(each["kind"] == "coupling" for each in facts["layers"])
+    fact_rows.append(("layers", f"{len(facts['layers']) - coupling_count:,}"))
+    if coupling_count:
+        fact_rows.append(("couplings", f"{coupling_count:,}"))
     if facts["classes"] is None:
-        rows.append(("labels", "none"))
+        fact_rows.append(("labels", "none"))
     else:
-        sizes = ", ".join(_shortened(f"{name} ({count})" for name, count in facts["classes"].items()))
-        known, total = facts["labelled_nodes"], facts["nodes"]
-        rows.append(("labels", f"{known:,} of {total:,} nodes, {len(facts['classes'])} classes: {sizes}"))
-    rows.append(("features", str(facts["features"] or "none")))
-    rows += [("note", note) for note in facts["notes"]]
-    rows += [("column", line) for line in facts["plan"]]
+        class_sizes = ", ".join(_shortened(f"{name} ({count})" for name, count in facts["classes"].items()))
+        labelled_nodes, node_count = facts["labelled_nodes"], facts["nodes"]
+        fact_rows.append(
+            ("labels", f"{labelled_nodes:,} of {node_count:,} nodes, {len(facts['classes'])} classes: {class_sizes}")
+        )
+    fact_rows.append(("features", str(facts["features"] or "none")))
+    fact_rows += [("note", note) for note in facts["notes"]]
+    fact_rows += [("column", line) for line in facts["plan"]]
     out.print(f"[bold]{escape(facts['name'])}[/]")
-    for title, text in rows:
-        for line in text.split("\n"):
-            out.print(f"  {title:<10} {escape(line)}")
-            title = ""
+    for fact_name, fact_text in fact_rows:
+        for line in fact_text.split("\n"):
+            out.print(f"  {fact_name:<10} {escape(line)}")
+            fact_name = ""
     out.print(_layer_table(facts["layers"]))
 
 
@@ -199,7 +201,7 @@ _SELDOM = ("weighted", "self_loops_dropped", "duplicates_merged")
 
 def _layer_table(layers: list[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="bold")
-    shown = {
+    column_titles = {
         "layer": "layer",
         "kind": "kind",
         "nodes": "nodes",
@@ -211,16 +213,18 @@ def _layer_table(layers: list[dict[str, Any]]) -> Table:
         "self_loops_dropped": "loops cut",
         "duplicates_merged": "merged",
     }
-    columns = [key for key in shown if any(layer.get(key) is not None for layer in layers)]
+    column_keys = [key for key in column_titles if any(layer.get(key) is not None for layer in layers)]
     # a column that is empty for every layer takes room that names need in a narrow terminal
-    columns = [key for key in columns if key not in _SELDOM or any(layer.get(key) for layer in layers)]
-    width = max((len(str(layer.get("layer"))) for layer in layers), default=0)
-    for key in columns:
+    column_keys = [key for key in column_keys if key not in _SELDOM or any(layer.get(key) for layer in layers)]
+    longest_name = max((len(str(layer.get("layer"))) for layer in layers), default=0)
+    for key in column_keys:
         justify: Literal["left", "right"] = "left" if key in ("layer", "kind") else "right"
-        least = min(width, MIN_NAME_WIDTH) if key == "layer" else None
-        table.add_column(shown[key], justify=justify, no_wrap=key != "layer", overflow="fold", min_width=least)
+        min_width = min(longest_name, MIN_NAME_WIDTH) if key == "layer" else None
+        table.add_column(
+            column_titles[key], justify=justify, no_wrap=key != "layer", overflow="fold", min_width=min_width
+        )
     for layer in layers[:200]:
-        table.add_row(*(escape(_cell(layer.get(key))) for key in columns))
+        table.add_row(*(escape(_cell(layer.get(key))) for key in column_keys))
     if len(layers) > 200:
         table.add_row("...")
     return table

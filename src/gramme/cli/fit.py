@@ -91,7 +91,7 @@ def fit(
     if asked.dry_run:
         show_data([data], read, as_json=output.as_json)
         return
-    target = output.target
+    target_folder = output.target
     with loading():
         from gramme.methods import method
         from gramme.report import check_target
@@ -101,81 +101,83 @@ def fit(
         from .distributed_fit import DistributedFit, check_method, is_first_process
         from .table import given_columns
 
-    numbers, several = read.label_kind == "number", asked.label_separator is not None
+    predicts_numbers, several_labels = read.label_kind == "number", asked.label_separator is not None
     together = DistributedFit.of(data, read, asked.workers, asked.backend, resume=asked.resume)
-    chosen = method(asked.method)
+    chosen_method = method(asked.method)
     one_table = read.is_table and len(data) == 1
-    repeats = "repeats the columns of a table; it goes with --table"
+    repeats_columns = "repeats the columns of a table; it goes with --table"
     not_numbers = "is for classes; leave it out with --label-kind number"
     one_label = "is for one label per node, without --label-separator"
     for refused, option_name, reason in (
-        (asked.keep_columns and not one_table, "--keep-columns", repeats),
-        (numbers and asked.method != DEFAULT_METHOD, f"--method {asked.method}", not_numbers),
-        (numbers and asked.folds, "--folds", not_numbers),
-        (numbers and not asked.estimate, "--no-estimate", not_numbers),
-        (numbers and asked.class_weight, "--class-weight", not_numbers),
-        (numbers and wanted_sets.coverage_by_class, "--coverage-by-class", not_numbers),
-        (numbers and asked.leave_one_layer_out, "--leave-one-layer-out", not_numbers),
-        (several and asked.workers, "--workers", one_label),
-        (several and wanted_sets.coverage, "--coverage", one_label),
-        (several and asked.folds, "--folds", one_label),
-        (several and asked.class_weight, "--class-weight", one_label),
-        (several and asked.leave_one_layer_out, "--leave-one-layer-out", one_label),
-        (several and numbers, "--label-kind number", one_label),
+        (asked.keep_columns and not one_table, "--keep-columns", repeats_columns),
+        (predicts_numbers and asked.method != DEFAULT_METHOD, f"--method {asked.method}", not_numbers),
+        (predicts_numbers and asked.folds, "--folds", not_numbers),
+        (predicts_numbers and not asked.estimate, "--no-estimate", not_numbers),
+        (predicts_numbers and asked.class_weight, "--class-weight", not_numbers),
+        (predicts_numbers and wanted_sets.coverage_by_class, "--coverage-by-class", not_numbers),
+        (predicts_numbers and asked.leave_one_layer_out, "--leave-one-layer-out", not_numbers),
+        (several_labels and asked.workers, "--workers", one_label),
+        (several_labels and wanted_sets.coverage, "--coverage", one_label),
+        (several_labels and asked.folds, "--folds", one_label),
+        (several_labels and asked.class_weight, "--class-weight", one_label),
+        (several_labels and asked.leave_one_layer_out, "--leave-one-layer-out", one_label),
+        (several_labels and predicts_numbers, "--label-kind number", one_label),
         (together and asked.leave_one_layer_out, "--leave-one-layer-out", "is for a fit in one process"),
     ):
         if refused:
             raise DataError(f"{option_name} {reason}")
-    plan = fit_steps.estimate_plan(asked.holdout, asked.folds, wanted=asked.estimate)
+    estimate_plan = fit_steps.estimate_plan(asked.holdout, asked.folds, wanted=asked.estimate)
     if is_first_process():
-        check_target(target, overwrite=output.overwrite)
-        check_not_read(target, data, read)
-    described = {
+        check_target(target_folder, overwrite=output.overwrite)
+        check_not_read(target_folder, data, read)
+    settings_record = {
         "data": " ".join(data) or " ".join(read.relation or ()),
         "seed": output.seed,
         "command": command_line(context),
     }
-    request = fit_steps.FitRequest(
+    fit_request = fit_steps.FitRequest(
         output,
-        described,
-        plan,
+        settings_record,
+        estimate_plan,
         sets=fit_steps.SetPlan.of(wanted_sets.coverage, by_class=wanted_sets.coverage_by_class),
         embedding=asked.embedding,
         all_classes=asked.all_classes or None,
         leave_one_layer_out=asked.leave_one_layer_out,
     )
-    settings = [*asked.settings, *([] if asked.budget is None else [f"budget={asked.budget}"])]
+    all_settings = [*asked.settings, *([] if asked.budget is None else [f"budget={asked.budget}"])]
     model: Any
-    if numbers:
-        model = fit_steps.make_regressor(settings, seed=output.seed, device=asked.device)
+    if predicts_numbers:
+        model = fit_steps.make_regressor(all_settings, seed=output.seed, device=asked.device)
     else:
-        if asked.budget is not None and "budget" not in chosen.create().get_params():
-            raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen.name} has no such setting")
-        model = make_model(chosen, settings, random_state=output.seed, device=asked.device, progress=False)
-        described |= {"method": chosen.name} | (
+        if asked.budget is not None and "budget" not in chosen_method.create().get_params():
+            raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen_method.name} has no such setting")
+        model = make_model(chosen_method, all_settings, random_state=output.seed, device=asked.device, progress=False)
+        settings_record |= {"method": chosen_method.name} | (
             {} if asked.class_weight is None else {"class_weight": asked.class_weight}
         )
     if together is not None:
         from .parts_fit import FitJob
 
-        check_method(chosen.name)
-        job = FitJob(str(together.folder), request, chosen.name, settings, asked.device, asked.resume)
+        check_method(chosen_method.name)
+        fit_job = FitJob(
+            str(together.folder), fit_request, chosen_method.name, all_settings, asked.device, asked.resume
+        )
         if together.in_parts:
-            together.run(job)
+            together.run(fit_job)
             return
     with warnings_as_notes(silent=output.quiet):
-        opened = open_data(data, read, quiet=output.quiet)
-        described |= opened.described(read.label)
+        opened_data = open_data(data, read, quiet=output.quiet)
+        settings_record |= opened_data.described(read.label)
         if asked.keep_columns:
-            request = replace(request, given=given_columns(Path(data[0]), read))
+            fit_request = replace(fit_request, given=given_columns(Path(data[0]), read))
         if together is not None:
-            together.run_on(job, opened.graph)
+            together.run_on(fit_job, opened_data.graph)
         elif asked.label_separator is not None:
-            fit_steps.fit_label_sets(opened.graph, model, request, asked.label_separator)
-        elif numbers:
-            fit_steps.fit_numbers(opened.graph, model, request)
+            fit_steps.fit_label_sets(opened_data.graph, model, fit_request, asked.label_separator)
+        elif predicts_numbers:
+            fit_steps.fit_numbers(opened_data.graph, model, fit_request)
         else:
-            fit_steps.fit_graph(opened.graph, model, request)
+            fit_steps.fit_graph(opened_data.graph, model, fit_request)
 
 
 @takes_options
@@ -210,10 +212,10 @@ def predict(
 
     with warnings_as_notes():
         model = load(model_path)
-        opened = open_again(data, fit_steps.table_record(model_path), read)
+        opened_data = open_again(data, fit_steps.table_record(model_path), read)
         fit_steps.write_predictions(
             model,
-            opened.graph,
+            opened_data.graph,
             target,
             allow_unknown=allow_unknown,
             raw_csv=raw_csv,

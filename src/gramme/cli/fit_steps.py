@@ -76,12 +76,12 @@ def parse_share(text: str) -> float:
     (0.2, 0.2)
     """
     try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        share_value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        value = float("nan")
-    if not 0 < value < 1:
+        share_value = float("nan")
+    if not 0 < share_value < 1:
         raise DataError(f"{text!r} is not a share; write 20% or 0.2")
-    return value
+    return share_value
 
 
 # What a person or a script sees after a fit.
@@ -91,8 +91,8 @@ def show_fit(result: dict[str, Any], layers: pd.DataFrame | None, output: Output
     """Show the outcome of a fit: as JSON, not at all, or in words."""
     target = output.target
     if output.as_json:
-        shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
-        typer.echo(json_text(result | {"layer_importance": shares, "out": str(target), "files": files}))
+        importance_by_layer = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
+        typer.echo(json_text(result | {"layer_importance": importance_by_layer, "out": str(target), "files": files}))
     if output.as_json or output.quiet:
         return
     for line in sentences("fit", result):
@@ -106,18 +106,23 @@ def show_fit(result: dict[str, Any], layers: pd.DataFrame | None, output: Output
 
 
 def _layers(layers: pd.DataFrame) -> Table:
-    ordered = layers.sort_values("importance", ascending=False)
-    longest = ordered["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
-    rows = ordered.head(20).to_dict(orient="records")
+    ordered_layers = layers.sort_values("importance", ascending=False)
+    largest_importance = ordered_layers["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
+    leading_rows = ordered_layers.head(20).to_dict(orient="records")
     # bars give way to names, so that these break only where even a short bar leaves too little
-    room = out.width - max(cell_len(str(row["layer"])) for row in rows) - 14
-    bars = min(max(room, 10), 30)
-    cells = [
-        (row["layer"], percent(row["importance"], 1), "█" * round(bars * row["importance"] / longest)) for row in rows
+    free_width = out.width - max(cell_len(str(layer_row["layer"])) for layer_row in leading_rows) - 14
+    bar_width = min(max(free_width, 10), 30)
+    table_cells = [
+        (
+            layer_row["layer"],
+            percent(layer_row["importance"], 1),
+            "█" * round(bar_width * layer_row["importance"] / largest_importance),
+        )
+        for layer_row in leading_rows
     ]
-    table = text_table(["layer", "importance#", ""], cells)
-    if len(ordered) > 20:
-        table.add_row(f"and {len(ordered) - 20} more in layers.csv")
+    table = text_table(["layer", "importance#", ""], table_cells)
+    if len(ordered_layers) > 20:
+        table.add_row(f"and {len(ordered_layers) - 20} more in layers.csv")
     return table
 
 
@@ -129,11 +134,11 @@ def fit_stages(
     graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan, name: str, repeats: int = 1
 ) -> list[tuple[str, float]]:
     """The stages of a fit and the share of the work that each is, by how many fits there are: only to show progress."""
-    fits = 1 + estimate.further_fits(graph, model)
-    one = (1 - WRITING_SHARE) / (fits * repeats)
+    fit_count = 1 + estimate.further_fits(graph, model)
+    fit_share = (1 - WRITING_SHARE) / (fit_count * repeats)
     return [
-        (f"Fitting {name}", one),
-        ("Estimating the accuracy from the labelled nodes", (fits - 1) * one),
+        (f"Fitting {name}", fit_share),
+        ("Estimating the accuracy from the labelled nodes", (fit_count - 1) * fit_share),
         ("Writing the results and the page", WRITING_SHARE),
     ]
 
@@ -192,51 +197,55 @@ def fit_graph(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest
     require_proper("label", list(graph.labels))
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()  # so that tables and page show the layers the model sees
-    described, output = request.described, request.output
+    settings_record, output = request.described, request.output
     with output_folder(output.target, overwrite=output.overwrite) as place, _bounded(graph):
         if not (output.quiet or output.as_json):
-            _say_what_is_ahead(graph, model, described.get("table"))
-        repeats = _layers_left_out(graph, model, request)
-        fitting, testing, writing = fit_stages(graph, model, request.plan, described["method"], 1 + len(repeats))
-        fitted = fit_with_estimate(
+            _say_what_is_ahead(graph, model, settings_record.get("table"))
+        layers_left_out = _layers_left_out(graph, model, request)
+        fit_stage, estimate_stage, writing_stage = fit_stages(
+            graph, model, request.plan, settings_record["method"], 1 + len(layers_left_out)
+        )
+        estimated_fit = fit_with_estimate(
             model,
             graph,
             request.plan,
             random_state=output.seed,
-            balanced=described.get("class_weight") == "balanced",
-            stages=(fitting, testing),
+            balanced=settings_record.get("class_weight") == "balanced",
+            stages=(fit_stage, estimate_stage),
         )
-        estimate = fitted.estimate
-        without = _without_each_layer(graph, model, request, repeats, estimate, fitting[1] + testing[1])
-        with part(*writing), one_thread_below(graph.num_entries):
-            result = described | {
+        estimate = estimated_fit.estimate
+        left_out_record = _without_each_layer(
+            graph, model, request, layers_left_out, estimate, fit_stage[1] + estimate_stage[1]
+        )
+        with part(*writing_stage), one_thread_below(graph.num_entries):
+            fit_record = settings_record | {
                 "nodes": graph.num_nodes,
                 "layers": graph.num_layers,
                 "classes": [str(label) for label in model.classes_.tolist()],
-                "training_labels": int(sum(label is not None for label in fitted.train)),
+                "training_labels": int(sum(label is not None for label in estimated_fit.train)),
                 "estimate": estimate.record(),
-                "seconds": round(fitted.seconds, 2),
+                "seconds": round(estimated_fit.seconds, 2),
             }
-            if without is not None:
-                result["without_layer"] = without
+            if left_out_record is not None:
+                fit_record["without_layer"] = left_out_record
             if request.sets is not None:
-                result["sets"] = request.sets.facts(model)
+                fit_record["sets"] = request.sets.facts(model)
             if hasattr(model, "explanation_"):  # in large data that takes a while
-                result["explanation"] = model.explanation_
-            files = fill_fit_folder(
+                fit_record["explanation"] = model.explanation_
+            file_names = fill_fit_folder(
                 place.folder,
                 model,
                 graph,
-                known=fitted.train,
-                config=result,
-                estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
+                known=estimated_fit.train,
+                config=fit_record,
+                estimate=fit_record["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
                 embedding=request.embedding,
                 raw_csv=output.raw_csv,
                 given=request.given,
                 all_classes=request.all_classes,
             )
-    show_fit(result, layer_table(model), output, files)
-    return result, files
+    show_fit(fit_record, layer_table(model), output, file_names)
+    return fit_record, file_names
 
 
 def _layers_left_out(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest) -> list[str]:
@@ -256,21 +265,26 @@ def _without_each_layer(
     """The accuracy of a fit without each layer, on the same labels and folds as that with all layers."""
     if not layers or not whole.labels:
         return None
-    rows = []
+    layer_rows = []
     for layer in layers:
-        rest = graph.select_layers([name for name in graph.layers if name != layer])
-        stages = (f"Fitting without {layer}", share), ("", 0.0)
-        balanced = request.described.get("class_weight") == "balanced"
-        fitted = fit_with_estimate(
-            clone(model), rest, request.plan, random_state=request.output.seed, balanced=balanced, stages=stages
+        reduced_graph = graph.select_layers([other_layer for other_layer in graph.layers if other_layer != layer])
+        fit_stages_without = (f"Fitting without {layer}", share), ("", 0.0)
+        balanced_classes = request.described.get("class_weight") == "balanced"
+        fit_without_layer = fit_with_estimate(
+            clone(model),
+            reduced_graph,
+            request.plan,
+            random_state=request.output.seed,
+            balanced=balanced_classes,
+            stages=fit_stages_without,
         )
-        rows.append({"layer": layer} | _change(whole, fitted.estimate))
-    rows.sort(key=lambda row: np.inf if row["change"] is None else row["change"])
-    record = whole.record()
+        layer_rows.append({"layer": layer} | _change(whole, fit_without_layer.estimate))
+    layer_rows.sort(key=lambda row: np.inf if row["change"] is None else row["change"])
+    estimate_record = whole.record()
     return {
-        "balanced": record["unequal_classes"],
-        "accuracy": record["balanced_accuracy" if record["unequal_classes"] else "accuracy"],
-        "layers": rows,
+        "balanced": estimate_record["unequal_classes"],
+        "accuracy": estimate_record["balanced_accuracy" if estimate_record["unequal_classes"] else "accuracy"],
+        "layers": layer_rows,
     }
 
 
@@ -279,39 +293,55 @@ def _change(whole: Estimate, part_of_layers: Estimate) -> dict[str, float | None
 
     Where classes are unequal every class counts alike, as in the balanced accuracy.
     """
-    hits = [
+    hits_by_node = [
         dict(zip(one.tolist(), np.equal(known, guess), strict=True))
         for one, known, guess in (
             (estimate.tested, np.array(estimate.labels, dtype=object), np.array(estimate.predicted, dtype=object))
             for estimate in (whole, part_of_layers)
         )
     ]
-    nodes = [node for node in whole.tested.tolist() if node in hits[1]]
-    if not nodes:
+    tested_nodes = [tested_node for tested_node in whole.tested.tolist() if tested_node in hits_by_node[1]]
+    if not tested_nodes:
         return dict.fromkeys(("accuracy", "change", "low", "high"))
-    labels = dict(zip(whole.tested.tolist(), map(str, whole.labels), strict=True))
-    _, codes, sizes = np.unique([labels[node] for node in nodes], return_inverse=True, return_counts=True)
-    balanced = whole.record()["unequal_classes"]
-    weights = 1 / (sizes[codes] * sizes.size) if balanced else np.full(len(nodes), 1 / len(nodes))
-    without = np.array([hits[1][node] for node in nodes], dtype=float)
-    difference = without - np.array([hits[0][node] for node in nodes], dtype=float)
-    change = float(weights @ difference)
-    half = 1.96 * float(np.sqrt(np.square(weights) @ np.square(difference - change)))
-    return {"accuracy": float(weights @ without), "change": change, "low": change - half, "high": change + half}
+    label_by_node = dict(zip(whole.tested.tolist(), map(str, whole.labels), strict=True))
+    _, label_codes, class_sizes = np.unique(
+        [label_by_node[tested_node] for tested_node in tested_nodes], return_inverse=True, return_counts=True
+    )
+    unequal_classes = whole.record()["unequal_classes"]
+    node_weights = (
+        1 / (class_sizes[label_codes] * class_sizes.size)
+        if unequal_classes
+        else np.full(len(tested_nodes), 1 / len(tested_nodes))
+    )
+    hits_without = np.array([hits_by_node[1][tested_node] for tested_node in tested_nodes], dtype=float)
+    hit_differences = hits_without - np.array(
+        [hits_by_node[0][tested_node] for tested_node in tested_nodes], dtype=float
+    )
+    accuracy_change = float(node_weights @ hit_differences)
+    interval_half_width = 1.96 * float(np.sqrt(np.square(node_weights) @ np.square(hit_differences - accuracy_change)))
+    return {
+        "accuracy": float(node_weights @ hits_without),
+        "change": accuracy_change,
+        "low": accuracy_change - interval_half_width,
+        "high": accuracy_change + interval_half_width,
+    }
 
 
 def _say_what_is_ahead(graph: MultilayerGraph, model: NodeClassifier, table: dict[str, Any] | None) -> None:
     """Say what was read and, of large data, which can take hours, what would be quicker."""
-    known = [label for label in aligned_labels(graph) if label is not None]
-    for line in sentences("read", graph.num_nodes, graph.num_layers, len(known), len(set(known)), table is not None):
+    known_labels = [label for label in aligned_labels(graph) if label is not None]
+    for line in sentences(
+        "read", graph.num_nodes, graph.num_layers, len(known_labels), len(set(known_labels)), table is not None
+    ):
         messages.print(line)
     for line in [] if table is None else describe(table, graph):
         messages.print(escape(f"  {line}"))
-    members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
-    if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and members > 1:
+    ensemble_members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
+    if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and ensemble_members > 1:
         messages.print(
-            f"This is a lot of data, and training {members} networks on it can take hours. With --set ensemble=1 "
-            f"it takes one part in {members} of that, with --method one-hot-logistic minutes."
+            f"This is a lot of data, and training {ensemble_members} networks on it can take hours. With --set "
+            "ensemble=1 "
+            f"it takes one part in {ensemble_members} of that, with --method one-hot-logistic minutes."
         )
 
 
@@ -333,60 +363,64 @@ def write_predictions(
 ) -> None:
     """Predict the nodes of a graph and write a table of them; the file appears whole or not at all."""
     if isinstance(model, MultiLabelClassifier):
-        table = model.predictions_frame(graph)
-        table["predicted"] = [";".join(map(str, one)) for one in table["predicted"]]
-        write_csv(table.reset_index(), target, raw=raw_csv)
+        prediction_rows = model.predictions_frame(graph)
+        prediction_rows["predicted"] = [";".join(map(str, one)) for one in prediction_rows["predicted"]]
+        write_csv(prediction_rows.reset_index(), target, raw=raw_csv)
         return
     with _bounded(graph), part("Predicting", 0.9):
         if isinstance(model, GrammeRegressor):
             if sets is not None and sets.by_class:
                 raise DataError("--coverage-by-class is for classes, and this model predicts numbers")
-            table = number_table(model, graph, DEFAULT_COVERAGE if sets is None else sets.coverage)
+            prediction_rows = number_table(model, graph, DEFAULT_COVERAGE if sets is None else sets.coverage)
         else:
-            table = prediction_table(model, graph)
+            prediction_rows = prediction_table(model, graph)
             if sets is not None:
-                table = with_sets(table, model, graph, sets.coverage, by_class=sets.by_class)
-        table["basis"] = prediction_basis(model, graph)
-    strangers, nodes = int((table["basis"] == NOTHING).sum()), len(table)
-    what = "no neighbour, group or feature with what the model learned from"
-    if strangers == nodes and nodes and not allow_unknown:
+                prediction_rows = with_sets(prediction_rows, model, graph, sets.coverage, by_class=sets.by_class)
+        prediction_rows["basis"] = prediction_basis(model, graph)
+    unrelated_nodes, node_count = int((prediction_rows["basis"] == NOTHING).sum()), len(prediction_rows)
+    missing_ties = "no neighbour, group or feature with what the model learned from"
+    if unrelated_nodes == node_count and node_count and not allow_unknown:
         raise DataError(
-            f"none of the {nodes:,} nodes can be distinguished: they share {what}, so all would get much the same "
+            f"none of the {node_count:,} nodes can be distinguished: they share {missing_ties}, so all would get "
+            "much the same "
             "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
         )
-    if strangers:
-        note(f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})")
+    if unrelated_nodes:
+        note(
+            f"{unrelated_nodes:,} of {node_count:,} nodes share {missing_ties}; what is predicted for them is a "
+            f"guess (basis: {NOTHING})"
+        )
     temporary = target.with_name(f".{target.name[:100]}.part")
     try:
-        write_csv(table, temporary, raw=raw_csv)
+        write_csv(prediction_rows, temporary, raw=raw_csv)
         temporary.replace(target)
     except OSError as error:
         raise DataError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
-    out.print(escape(f"{len(table):,} predictions in {target}"))
+    out.print(escape(f"{len(prediction_rows):,} predictions in {target}"))
 
 
 def table_record(model: Path) -> dict[str, Any] | None:
     """How the table of a fit became layers, from ``config.json`` beside the model; None if it was not a table."""
-    path = model.with_name("config.json")
-    if not path.is_file():
+    config_path = model.with_name("config.json")
+    if not config_path.is_file():
         return None
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(config_path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path} cannot be read: {error}; take another copy") from None
-    record = config.get("table") if isinstance(config, dict) else None
-    if not isinstance(record, dict):
+        raise DataError(f"{config_path} cannot be read: {error}; take another copy") from None
+    table_plan = config.get("table") if isinstance(config, dict) else None
+    if not isinstance(table_plan, dict):
         return None
     try:
-        TablePlan.from_record(record)
+        TablePlan.from_record(table_plan)
     except DataError as error:
-        raise FileFormatError(f"{error}; take another copy", file=path) from None
-    marks = record.get("missing_values", [])
-    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
-        raise FileFormatError("'missing_values' should be a list of text; take another copy", file=path)
-    return record
+        raise FileFormatError(f"{error}; take another copy", file=config_path) from None
+    missing_marks = table_plan.get("missing_values", [])
+    if not isinstance(missing_marks, list) or not all(isinstance(mark, str) for mark in missing_marks):
+        raise FileFormatError("'missing_values' should be a list of text; take another copy", file=config_path)
+    return table_plan
 
 
 # The work of ``gramme fit --label-kind number``: a regression instead of a classifier.
@@ -396,26 +430,30 @@ METHOD = "gramme-regressor"
 
 def make_regressor(settings: Iterable[str], *, seed: int, device: str) -> GrammeRegressor:
     """The regression with the parameters the user set."""
-    known = GrammeRegressor().get_params()
-    chosen = set_parameters(METHOD, known, settings, random_state=seed, device=device, progress=False)
-    return GrammeRegressor(**chosen)
+    default_parameters = GrammeRegressor().get_params()
+    chosen_parameters = set_parameters(
+        METHOD, default_parameters, settings, random_state=seed, device=device, progress=False
+    )
+    return GrammeRegressor(**chosen_parameters)
 
 
 def fit_numbers(graph: MultilayerGraph, model: GrammeRegressor, request: FitRequest) -> None:
     """Fit a regression on the numbers of a graph's nodes and write its model, predictions, settings and page."""
     if graph.labels is None:
         raise DataError("there are no numbers to learn from; say with --label which column they are")
-    share = DEFAULT_COVERAGE if request.sets is None else request.sets.coverage
+    interval_coverage = DEFAULT_COVERAGE if request.sets is None else request.sets.coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
-    labels = graph.align(labels_within(graph, graph.labels, "train" if "train" in graph.masks else None), "label")
-    holdout = request.plan.share
-    split = None if holdout is None else hold_out(labels, holdout, request.output.seed, graph.nodes)
-    if split is not None:
-        graph = graph.replace(labels=split.train)
+    node_labels = graph.align(labels_within(graph, graph.labels, "train" if "train" in graph.masks else None), "label")
+    holdout_share = request.plan.share
+    holdout_split = (
+        None if holdout_share is None else hold_out(node_labels, holdout_share, request.output.seed, graph.nodes)
+    )
+    if holdout_split is not None:
+        graph = graph.replace(labels=holdout_split.train)
     with output_folder(request.output.target, overwrite=request.output.overwrite) as place:
         with part("Fitting a regression", 1 - WRITING_SHARE), keep_interrupted_fits():
             model.fit(graph)
-        result = request.described | {
+        fit_record = request.described | {
             "method": METHOD,
             "nodes": graph.num_nodes,
             "layers": graph.num_layers,
@@ -427,33 +465,37 @@ def fit_numbers(graph: MultilayerGraph, model: GrammeRegressor, request: FitRequ
             "explanation": model.explanation_,
             "parameters": plain_parameters(model),
             "versions": versions(),
-            "coverage": share,
+            "coverage": interval_coverage,
         }
-        table = number_table(model, graph, share)
-        if split is not None:
-            result["held_out"] = _held_out_record(model, graph, labels, split.held_out, share)
-            aside = np.isin(np.arange(graph.num_nodes), split.held_out)
-            table = table.assign(held_out=aside, true_label=pd.Series(labels, dtype=object).where(aside))
+        predictions = number_table(model, graph, interval_coverage)
+        if holdout_split is not None:
+            fit_record["held_out"] = _held_out_record(
+                model, graph, node_labels, holdout_split.held_out, interval_coverage
+            )
+            is_held_out = np.isin(np.arange(graph.num_nodes), holdout_split.held_out)
+            predictions = predictions.assign(
+                held_out=is_held_out, true_label=pd.Series(node_labels, dtype=object).where(is_held_out)
+            )
         if request.given is not None:
-            table = with_columns(table, request.given)
-        request.finish(place.folder, table, model, result)
-        page = render(number_data(model, graph, result))
-        (place.folder / "report.html").write_text(page, encoding="utf-8")
-    request.show(result, [*sentences("numbers", result), f"open {request.output.target / 'report.html'}"])
+            predictions = with_columns(predictions, request.given)
+        request.finish(place.folder, predictions, model, fit_record)
+        page_text = render(number_data(model, graph, fit_record))
+        (place.folder / "report.html").write_text(page_text, encoding="utf-8")
+    request.show(fit_record, [*sentences("numbers", fit_record), f"open {request.output.target / 'report.html'}"])
 
 
 def _held_out_record(
     model: GrammeRegressor, graph: MultilayerGraph, labels: NDArray[np.object_], nodes: NDArray[np.int64], share: float
 ) -> dict[str, Any]:
     """How far off the predictions are on nodes that were set aside, and how many lie in their intervals."""
-    values = known_numbers(graph, labels, least=1)
-    truth = values.values[np.isin(values.nodes, nodes)]
-    low, high = model.predict_interval(share)[nodes].T
+    known_values = known_numbers(graph, labels, least=1)
+    true_numbers = known_values.values[np.isin(known_values.nodes, nodes)]
+    lower_ends, upper_ends = model.predict_interval(share)[nodes].T
     return {
         "nodes": int(nodes.size),
-        "r2": explained(truth, model.predict()[nodes]),
-        "mean_absolute_error": float(np.abs(truth - model.predict()[nodes]).mean()),
-        "covered": float(((low <= truth) & (truth <= high)).mean()),
+        "r2": explained(true_numbers, model.predict()[nodes]),
+        "mean_absolute_error": float(np.abs(true_numbers - model.predict()[nodes]).mean()),
+        "covered": float(((lower_ends <= true_numbers) & (true_numbers <= upper_ends)).mean()),
     }
 
 
@@ -464,44 +506,52 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
     """Learn which of several labels each node has, and write the model, the predictions and the settings."""
     if graph.labels is None:
         raise DataError("there are no labels to learn from; say with --label which column they are")
-    labels = np.array([None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object)
-    labels[labels == ""] = None
+    node_labels = np.array(
+        [None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object
+    )
+    node_labels[node_labels == ""] = None
     plan = request.plan
-    split = None if plan.share is None else hold_out(labels, plan.share, request.output.seed, graph.nodes)
-    graph = graph.replace(labels=labels if split is None else split.train)
-    several = MultiLabelClassifier(model)
+    holdout_split = None if plan.share is None else hold_out(node_labels, plan.share, request.output.seed, graph.nodes)
+    graph = graph.replace(labels=node_labels if holdout_split is None else holdout_split.train)
+    label_set_model = MultiLabelClassifier(model)
     with output_folder(request.output.target, overwrite=request.output.overwrite) as place:
         with part("Fitting a model per label", 1 - WRITING_SHARE):
-            several.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
-        every = known_label_sets(graph, labels, separator=separator)
-        nodes, shares, kind = np.zeros(0, dtype=np.int64), np.zeros((0, 0)), "none"
-        if split is not None:
-            nodes, kind = split.held_out, "holdout"
-            shares = several.predict_proba()[nodes].astype(np.float64)
+            label_set_model.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
+        known_sets = known_label_sets(graph, node_labels, separator=separator)
+        tested_nodes, label_probabilities, estimate_kind = np.zeros(0, dtype=np.int64), np.zeros((0, 0)), "none"
+        if holdout_split is not None:
+            tested_nodes, estimate_kind = holdout_split.held_out, "holdout"
+            label_probabilities = label_set_model.predict_proba()[tested_nodes].astype(np.float64)
         elif plan.wanted and model.has_out_of_fold:
-            (nodes, shares), kind = several.out_of_fold(), "out_of_fold"
-        estimate: dict[str, Any] = {"kind": kind, "nodes": int(nodes.size)}
-        learned = int(several.labelled_.sum())
-        if nodes.size:
-            rows = np.searchsorted(every.nodes, nodes)
-            columns = np.searchsorted(every.labels, several.classes_)
-            estimate |= multilabel_scores(every.indicator[np.ix_(rows, columns)], shares, several.threshold)
-        result = request.described | {
+            (tested_nodes, label_probabilities), estimate_kind = label_set_model.out_of_fold(), "out_of_fold"
+        estimate: dict[str, Any] = {"kind": estimate_kind, "nodes": int(tested_nodes.size)}
+        labelled_count = int(label_set_model.labelled_.sum())
+        if tested_nodes.size:
+            indicator_rows = np.searchsorted(known_sets.nodes, tested_nodes)
+            indicator_columns = np.searchsorted(known_sets.labels, label_set_model.classes_)
+            estimate |= multilabel_scores(
+                known_sets.indicator[np.ix_(indicator_rows, indicator_columns)],
+                label_probabilities,
+                label_set_model.threshold,
+            )
+        fit_record = request.described | {
             "label_separator": separator,
             "nodes": graph.num_nodes,
             "layers": graph.num_layers,
-            "labels": several.classes_.tolist(),
-            "training_labels": learned,
+            "labels": label_set_model.classes_.tolist(),
+            "training_labels": labelled_count,
             "estimate": estimate,
             "parameters": plain_parameters(model),
             "versions": versions(),
         }
-        table = several.predictions_frame()
-        table["predicted"] = [separator.join(map(str, one)) for one in table["predicted"]]
-        table.insert(0, "known", pd.Series(graph.labels, index=table.index, dtype=object))
-        if split is not None:
-            table["held_out"] = np.isin(np.arange(graph.num_nodes), nodes)
-            table["true_label"] = pd.Series(labels, index=table.index, dtype=object).where(table["held_out"])
-        request.finish(place.folder, table.reset_index(), several, result)
-    where = f"predictions in {request.output.target / 'predictions.csv'}"
-    request.show(result, [*sentences("label_sets", result), where])
+        predictions = label_set_model.predictions_frame()
+        predictions["predicted"] = [separator.join(map(str, one)) for one in predictions["predicted"]]
+        predictions.insert(0, "known", pd.Series(graph.labels, index=predictions.index, dtype=object))
+        if holdout_split is not None:
+            predictions["held_out"] = np.isin(np.arange(graph.num_nodes), tested_nodes)
+            predictions["true_label"] = pd.Series(node_labels, index=predictions.index, dtype=object).where(
+                predictions["held_out"]
+            )
+        request.finish(place.folder, predictions.reset_index(), label_set_model, fit_record)
+    closing_line = f"predictions in {request.output.target / 'predictions.csv'}"
+    request.show(fit_record, [*sentences("label_sets", fit_record), closing_line])

@@ -67,7 +67,7 @@ def groups(
             with part("Writing the results and the page", 0.2):
                 return write_groups(output.target, grouping, config=config, **options)
 
-        record = {
+        script_record = {
             "nodes": graph.num_nodes,
             "groups": grouping.count_,
             "isolated": int(grouping.isolated_.sum()),
@@ -77,11 +77,15 @@ def groups(
             "layer_part": {str(name): float(value) for name, value in grouping.layer_part_.items()},
             "overlap": grouping.overlap_,
         }
-        rows = [
+        group_rows = [
             (group, row["nodes"], share(row["stability"]) if row["stability"] >= 0 else "", row["more_frequent"])
             for group, row in grouping.summary().iterrows()
         ]
-        table = text_table(["group#", "nodes#", "stability#", "more frequent than elsewhere"], rows, most=12)
-        return Analysis(write, record, table, sentences("groups", record | {"verdict": grouping.verdict}))
+        group_table = text_table(
+            ["group#", "nodes#", "stability#", "more frequent than elsewhere"], group_rows, most=12
+        )
+        return Analysis(
+            write, script_record, group_table, sentences("groups", script_record | {"verdict": grouping.verdict})
+        )
 
     analyse(work, data, read, output, context, layers=layers)

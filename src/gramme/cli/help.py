@@ -15,13 +15,13 @@ from gramme.errors import DataError, did_you_mean
 @functools.cache
 def examples() -> dict[str, list[str]]:
     """Two examples for every command, which stand at the end of its ``--help``, by the words after ``gramme``."""
-    found: dict[str, list[str]] = {}
+    examples_by_command: dict[str, list[str]] = {}
     for line in (files("gramme.cli") / "examples.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
-            found[list(found)[-1]].append(line.strip())
+            examples_by_command[list(examples_by_command)[-1]].append(line.strip())
         else:
-            found[line] = []
-    return found
+            examples_by_command[line] = []
+    return examples_by_command
 
 
 def epilog(command: str) -> str:
@@ -34,19 +34,19 @@ _FOLDER = files("gramme.cli") / "topics"
 
 def topics() -> dict[str, str]:
     """The first line of each topic, by its name."""
-    found = {
+    topic_titles = {
         one.name.removesuffix(".txt"): one.read_text(encoding="utf-8").splitlines()[0]
         for one in _FOLDER.iterdir()
         if one.name.endswith(".txt")
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(topic_titles.items()))
 
 
 def topic_text(topic: str) -> str:
     """The whole of a topic."""
-    known = topics()
-    if topic not in known:
-        raise DataError(f"there is no topic {topic!r}; {did_you_mean(topic, known)}")
+    known_topics = topics()
+    if topic not in known_topics:
+        raise DataError(f"there is no topic {topic!r}; {did_you_mean(topic, known_topics)}")
     return (_FOLDER / f"{topic}.txt").read_text(encoding="utf-8")
 
 

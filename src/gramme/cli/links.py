@@ -53,13 +53,18 @@ def links(context: typer.Context, data: Data, output: Output, asked: LinkOptions
     with loading():
         from .analysis import analyse
 
-    request = asdict(asked) | {
+    link_request = asdict(asked) | {
         "layers": asked.layers or None,
         "pairs": None if asked.pairs is None else str(asked.pairs),
         "seed": output.seed,
     }
     analyse(
-        lambda graph: _find_links(graph, output.target, request), data, read, output, context, also_read=asked.pairs
+        lambda graph: _find_links(graph, output.target, link_request),
+        data,
+        read,
+        output,
+        context,
+        also_read=asked.pairs,
     )
 
 
@@ -75,47 +80,47 @@ def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
 
     from .analysis import Analysis
 
-    names = {str(name): name for name in graph.nodes}
-    node = None if request["node"] is None else names.get(request["node"], request["node"])
-    if node is not None:
-        graph.positions([node])
-    learnable = layers_to_learn(with_edges(checked(graph)), request["layers"])
-    asked = None
+    node_by_text = {str(name): name for name in graph.nodes}
+    asked_node = None if request["node"] is None else node_by_text.get(request["node"], request["node"])
+    if asked_node is not None:
+        graph.positions([asked_node])
+    learnable_layers = layers_to_learn(with_edges(checked(graph)), request["layers"])
+    asked_pairs = None
     if request["pairs"] is not None:
-        asked = _read_pairs(Path(request["pairs"]), names, learnable)
+        asked_pairs = _read_pairs(Path(request["pairs"]), node_by_text, learnable_layers)
     with part("Learning what speaks for a link", 0.7):  # the shares only show how far the command is
-        model = GrammeLinks(request["seed"], request["missing_share"])
-        model.fit(graph, layers=request["layers"])
-    tables = []
-    for layer in model.layers_:
-        with part(f"Looking for candidates in {layer}", 0.2 / len(model.layers_)):
-            if asked is None:
-                tables.append(model.candidates(layer, request["top"], node, tell=tell_steps))
+        link_model = GrammeLinks(request["seed"], request["missing_share"])
+        link_model.fit(graph, layers=request["layers"])
+    link_tables = []
+    for layer in link_model.layers_:
+        with part(f"Looking for candidates in {layer}", 0.2 / len(link_model.layers_)):
+            if asked_pairs is None:
+                link_tables.append(link_model.candidates(layer, request["top"], asked_node, tell=tell_steps))
             else:
-                pairs = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
-                tables.append(model.explained(layer, pairs))
-    links = pd.concat(tables, ignore_index=True).sort_values(
+                pairs = asked_pairs[asked_pairs["layer"].isin([layer, ""])][["source", "target"]]
+                link_tables.append(link_model.explained(layer, pairs))
+    all_links = pd.concat(link_tables, ignore_index=True).sort_values(
         "probability", ascending=False, kind="stable", ignore_index=True
     )
 
-    expected = expected_by_layer(model, links)
+    expected_counts = expected_by_layer(link_model, all_links)
 
     def write(config: dict[str, Any], **options: Any) -> list[str]:
-        config |= request | {"explanation": model.explanation_}
+        config |= request | {"explanation": link_model.explanation_}
         with part("Writing the results and the page", 0.1):
-            return write_links(target, model, links, config=config, **options)
+            return write_links(target, link_model, all_links, config=config, **options)
 
     return Analysis(
         write,
-        {"explanation": model.explanation_, "links": len(links), "expected": expected},
+        {"explanation": link_model.explanation_, "links": len(all_links), "expected": expected_counts},
         text_table(
             ["layer", "source", "target", "probability#", "why"],
             [
                 (row.layer, row.source, row.target, percent(row.probability), row.why)
-                for row in links.head(10).itertuples()
+                for row in all_links.head(10).itertuples()
             ],
         ),
-        [*expected_sentences(expected), model.explanation_],
+        [*expected_sentences(expected_counts), link_model.explanation_],
     )
 
 
@@ -126,24 +131,24 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r} of pairs")
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        pair_table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise FileFormatError(f"is no CSV file of pairs ({error})", file=path) from error
 
     def refuse(column: str, wrong: pd.Series, before: str, after: str = "") -> None:
         if wrong.any():
             place = int(wrong.to_numpy().argmax())
-            raise FileFormatError(f"{before}{table[column].iloc[place]!r}{after}", file=path, line=place + 2)
+            raise FileFormatError(f"{before}{pair_table[column].iloc[place]!r}{after}", file=path, line=place + 2)
 
     for column in ("source", "target"):
-        if column not in table.columns:
-            needed = "pairs need the columns source and target, and perhaps layer"
-            raise FileFormatError(f"has no column {column!r}; {needed}", file=path, line=1)
-        refuse(column, ~table[column].isin(names), "there is no node ", " in the data")
-        table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
-    refuse("source", table["source"] == table["target"], "", " is paired with itself; a pair needs two nodes")
-    if "layer" not in table.columns:
-        table["layer"] = ""
-    unknown = ~table["layer"].isin([*layers, ""])
-    refuse("layer", unknown, "links of the layer ", f" are not asked about; those of {', '.join(layers)} are")
-    return table
+        if column not in pair_table.columns:
+            needed_columns = "pairs need the columns source and target, and perhaps layer"
+            raise FileFormatError(f"has no column {column!r}; {needed_columns}", file=path, line=1)
+        refuse(column, ~pair_table[column].isin(names), "there is no node ", " in the data")
+        pair_table[column] = pd.Series([names[name] for name in pair_table[column]], dtype=object)
+    refuse("source", pair_table["source"] == pair_table["target"], "", " is paired with itself; a pair needs two nodes")
+    if "layer" not in pair_table.columns:
+        pair_table["layer"] = ""
+    in_unknown_layer = ~pair_table["layer"].isin([*layers, ""])
+    refuse("layer", in_unknown_layer, "links of the layer ", f" are not asked about; those of {', '.join(layers)} are")
+    return pair_table

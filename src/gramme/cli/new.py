@@ -44,28 +44,28 @@ def ask() -> list[str]:
     """The words of the command, from four questions and where to put the result."""
     from gramme.io.headers import edge_header
 
-    files = _asked("1. Where is the file (or files, a layer each)?", _files)
-    header = _columns(files[0])
-    ties = header is None or edge_header(header) is not None or len(files) > 1
-    matrix = None if ties else _matrix(files[0])
-    if matrix is not None:
-        ties = True
-        messages.print(f"   {matrix}", markup=False)
-    elif header is not None:
-        messages.print(f"   its columns: {', '.join(header)}", markup=False)
-    row = _choice(
+    file_names = _asked("1. Where is the file (or files, a layer each)?", _files)
+    column_names = _columns(file_names[0])
+    rows_are_ties = column_names is None or edge_header(column_names) is not None or len(file_names) > 1
+    matrix_note = None if rows_are_ties else _matrix(file_names[0])
+    if matrix_note is not None:
+        rows_are_ties = True
+        messages.print(f"   {matrix_note}", markup=False)
+    elif column_names is not None:
+        messages.print(f"   its columns: {', '.join(column_names)}", markup=False)
+    row_kind = _choice(
         "2. What is a row: a tie between two (tie), or a person or thing (person)?",
         (TIES, PEOPLE),
-        TIES if ties else PEOPLE,
+        TIES if rows_are_ties else PEOPLE,
     )
-    words = ["fit", *files]
-    if row == TIES:
-        words += _label_file()
+    command_words = ["fit", *file_names]
+    if row_kind == TIES:
+        command_words += _label_file()
     else:
-        assert header is not None or row == PEOPLE
-        words += ["--table", *_label_and_id(header or [])]
-    where = typer.prompt("Folder for the results", default=f"{Path(files[0]).stem}-result", err=True)
-    return [*words, "--out", str(where)]
+        assert column_names is not None or row_kind == PEOPLE
+        command_words += ["--table", *_label_and_id(column_names or [])]
+    result_folder = typer.prompt("Folder for the results", default=f"{Path(file_names[0]).stem}-result", err=True)
+    return [*command_words, "--out", str(result_folder)]
 
 
 def _asked(question: str, understood: Callable[[str], Answer], default: str | None = None) -> Answer:
@@ -144,23 +144,23 @@ def _column(question: str, known: list[str], default: str = "", *, needed: str |
 def _label_file() -> list[str]:
     """Where the labels of the nodes stand, and under which name."""
     question = "3. Which file has the labels (blank: they are in the file itself)?"
-    files = _asked(question, lambda text: _files(text) if text else [], "")
-    words, header = [], None
-    if files:
-        file = files[0]
-        words, header = ["--labels", file], _columns(file)
-        if header is not None:
-            messages.print(f"   its columns: {', '.join(header)}", markup=False)
-    label = _column("   Which column or attribute is the label (blank: the usual one)?", header or [])
-    words += ["--label", label] if label else []
-    if header is not None and len(header) > 2:
-        id_column = _column("4. Which column names the nodes?", header, header[0])
-        words += ["--id", id_column] if id_column else []
-    return words
+    label_files = _asked(question, lambda text: _files(text) if text else [], "")
+    label_words, column_names = [], None
+    if label_files:
+        label_file = label_files[0]
+        label_words, column_names = ["--labels", label_file], _columns(label_file)
+        if column_names is not None:
+            messages.print(f"   its columns: {', '.join(column_names)}", markup=False)
+    label_column = _column("   Which column or attribute is the label (blank: the usual one)?", column_names or [])
+    label_words += ["--label", label_column] if label_column else []
+    if column_names is not None and len(column_names) > 2:
+        id_column = _column("4. Which column names the nodes?", column_names, column_names[0])
+        label_words += ["--id", id_column] if id_column else []
+    return label_words
 
 
 def _label_and_id(header: list[str]) -> list[str]:
     question = "3. Which column is the label, to be predicted where it is empty?"
-    label = _column(question, header, needed="without a label there is nothing to learn")
+    label_column = _column(question, header, needed="without a label there is nothing to learn")
     id_column = _column("4. Which column names the rows (blank: none)?", header)
-    return ["--label", label, *(["--id", id_column] if id_column else [])]
+    return ["--label", label_column, *(["--id", id_column] if id_column else [])]

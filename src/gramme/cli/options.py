@@ -39,15 +39,15 @@ def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeCla
 
 def set_parameters(method: str, known: Mapping[str, Any], settings: Iterable[str], **fixed: Any) -> dict[str, Any]:
     """The parameters that the user set, checked against the method's own parameters, and the ``fixed`` ones."""
-    chosen = {name: value for name, value in fixed.items() if name in known}
+    chosen_parameters = {name: value for name, value in fixed.items() if name in known}
     for setting in settings:
-        name, sign, text = (word.strip() for word in setting.partition("="))
-        if not sign:
+        name, equals_sign, text = (word.strip() for word in setting.partition("="))
+        if not equals_sign:
             raise DataError(f"--set {setting!r}: write it as name=value")
         if name not in known:
             raise DataError(f"{method} has no parameter {name!r}; {did_you_mean(name, known)}")
-        chosen[name] = value_from_text(f"--set {name}={text}", name, text, known[name])
-    return chosen
+        chosen_parameters[name] = value_from_text(f"--set {name}={text}", name, text, known[name])
+    return chosen_parameters
 
 
 def value_from_text(option: str, name: str, text: str, default: Any) -> Any:
@@ -176,12 +176,12 @@ class Reading:
 
     def file_options(self) -> dict[str, Any]:
         """The options of :func:`gramme.io.inspect`."""
-        lists = ("columns", "features", "layers_from", "edge_features")
-        names = ("labels", "label", "target_column", "weight", "directed", "id")
+        list_options = ("columns", "features", "layers_from", "edge_features")
+        plain_options = ("labels", "label", "target_column", "weight", "directed", "id")
         return (
             self.label_options()
-            | {name: getattr(self, name) for name in names}
-            | {name: listed(getattr(self, name)) for name in lists}
+            | {name: getattr(self, name) for name in plain_options}
+            | {name: listed(getattr(self, name)) for name in list_options}
             | {"format": self.source_format, "header": False if self.no_header else None}
             | {"source": self.source_column, "layer": self.layer_column}
         )
@@ -196,16 +196,16 @@ class Reading:
 
     def relation_files(self) -> dict[tuple[str, ...], str]:
         """What --relation names: kinds, or kinds and a name between them, and the file."""
-        files: dict[tuple[str, ...], str] = {}
+        file_by_kinds: dict[tuple[str, ...], str] = {}
         for text in self.relation or ():
-            kinds, equals, file = text.partition("=")
-            key = tuple(part.strip() for part in kinds.split(":"))
-            if not equals or not file or len(key) not in (2, 3) or not all(key):
+            kinds_text, equals, file = text.partition("=")
+            kind_names = tuple(part.strip() for part in kinds_text.split(":"))
+            if not equals or not file or len(kind_names) not in (2, 3) or not all(kind_names):
                 raise DataError(f"--relation {text}: write it like paper:author=pa.csv, or paper:writes:author=pa.csv")
-            if key in files:
-                raise DataError(f"--relation {kinds} is named twice; give one a name: a:name:b=FILE")
-            files[key] = file
-        return files
+            if kind_names in file_by_kinds:
+                raise DataError(f"--relation {kinds_text} is named twice; give one a name: a:name:b=FILE")
+            file_by_kinds[kind_names] = file
+        return file_by_kinds
 
     def edges(self) -> list[float] | None:
         """What --label-edges names."""
@@ -256,38 +256,40 @@ def _names(field: dataclasses.Field[Any]) -> tuple[str, ...]:
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the fields of each parameter that is a dataclass in the place of that parameter."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
-    shown = []
+    type_hints = get_type_hints(command, include_extras=True)
+    option_groups = {name: hint for name, hint in type_hints.items() if dataclasses.is_dataclass(hint)}
+    shown_parameters = []
     for parameter in inspect.signature(command).parameters.values():
-        if parameter.name not in groups:
+        if parameter.name not in option_groups:
             # --relation may stand in the place of DATA
-            default = None if hints.get(parameter.name) == Data else parameter.default
-            annotation = hints.get(parameter.name, parameter.annotation)
+            default_value = None if type_hints.get(parameter.name) == Data else parameter.default
+            annotation = type_hints.get(parameter.name, parameter.annotation)
             keyword = inspect.Parameter.KEYWORD_ONLY
-            shown.append(parameter.replace(annotation=annotation, kind=keyword, default=default))
+            shown_parameters.append(parameter.replace(annotation=annotation, kind=keyword, default=default_value))
             continue
-        types = get_type_hints(groups[parameter.name])
-        for field in fields(groups[parameter.name]):
-            annotation = Annotated[types[field.name], typer.Option(*_names(field), **field.metadata["more"])]
-            default = [] if field.default is dataclasses.MISSING else field.default
+        field_types = get_type_hints(option_groups[parameter.name])
+        for field in fields(option_groups[parameter.name]):
+            annotation = Annotated[field_types[field.name], typer.Option(*_names(field), **field.metadata["more"])]
+            default_value = [] if field.default is dataclasses.MISSING else field.default
             keyword = inspect.Parameter.KEYWORD_ONLY
-            shown.append(inspect.Parameter(field.name, keyword, annotation=annotation, default=default))
+            shown_parameters.append(
+                inspect.Parameter(field.name, keyword, annotation=annotation, default=default_value)
+            )
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        for name, group in groups.items():
+        for name, group in option_groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})  # type: ignore[arg-type]
         for name in ("data", "source"):
-            if hints.get(name) in (Data, list[str]):
+            if type_hints.get(name) in (Data, list[str]):
                 values[name] = values[name] or []
                 check_files(values[name])
         read = values.get("read")
         check_files([] if read is None or read.labels is None else [str(read.labels)])
         command(**values)
 
-    run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    run.__signature__ = inspect.Signature(shown_parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown_parameters}
     return run
 
 
@@ -306,20 +308,22 @@ OPTIONS_WITHOUT_EFFECT = ("overwrite", "quiet", "as_json", "force", "jobs", "bac
 
 def command_line(context: typer.Context) -> str:
     """The command that was given, for anyone who wants to repeat it."""
-    words, arguments = ["gramme", context.info_name or "fit"], []
+    command_words, arguments = ["gramme", context.info_name or "fit"], []
     for parameter in context.command.params:
         name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in OPTIONS_WITHOUT_EFFECT:
+        value_source = context.get_parameter_source(name)
+        if value_source is None or value_source.name != "COMMANDLINE" or name in OPTIONS_WITHOUT_EFFECT:
             continue
-        value = context.params[name]
+        given_value = context.params[name]
         if parameter.param_type_name == "argument":
-            arguments += [str(word) for word in (value if isinstance(value, list | tuple) else [value])]
-        elif isinstance(value, bool):
-            words.append((parameter.opts if value else parameter.secondary_opts or [""])[0])
+            arguments += [
+                str(word) for word in (given_value if isinstance(given_value, list | tuple) else [given_value])
+            ]
+        elif isinstance(given_value, bool):
+            command_words.append((parameter.opts if given_value else parameter.secondary_opts or [""])[0])
         else:
-            for word in value if isinstance(value, (list, tuple)) else [value]:
-                words += [parameter.opts[0], str(word)]
+            for word in given_value if isinstance(given_value, (list, tuple)) else [given_value]:
+                command_words += [parameter.opts[0], str(word)]
     if any(word.startswith("-") for word in arguments):  # a name, not an option
-        return shlex.join([*words, "--", *arguments])
-    return shlex.join([*words[:2], *arguments, *words[2:]])
+        return shlex.join([*command_words, "--", *arguments])
+    return shlex.join([*command_words[:2], *arguments, *command_words[2:]])

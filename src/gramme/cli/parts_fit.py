@@ -162,34 +162,36 @@ def run_job(job: FitJob) -> None:
 
 
 def _fit_together(job: FitJob, communicator: Communicator) -> None:
-    output = job.request.output
+    output_options = job.request.output
     graph = read_part(job.parts, communicator)
-    model = make_model(method(job.method), job.settings, random_state=output.seed, device=job.device, progress=False)
+    model = make_model(
+        method(job.method), job.settings, random_state=output_options.seed, device=job.device, progress=False
+    )
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()
-    known = known_labels(graph)
+    known_node_labels = known_labels(graph)
     if not communicator.first:
-        _fit_and_join(job, communicator, graph, model, known, None)
+        _fit_and_join(job, communicator, graph, model, known_node_labels, None)
     elif job.folder is not None:
         folder = Path(job.folder)
         with writing_progress(progress_file(folder)):
-            outcome = _fit_and_join(job, communicator, graph, model, known, folder)
+            outcome = _fit_and_join(job, communicator, graph, model, known_node_labels, folder)
         outcome.leave(folder)
     else:
         with (
-            output_folder(output.target, overwrite=output.overwrite) as place,
+            output_folder(output_options.target, overwrite=output_options.overwrite) as place,
             cleaned_up(lambda: shutil.rmtree(place.folder.parent, ignore_errors=True)),
         ):
-            outcome = _fit_and_join(job, communicator, graph, model, known, place.folder)
+            outcome = _fit_and_join(job, communicator, graph, model, known_node_labels, place.folder)
         outcome.show(job)
 
 
 def _data_digest(parts: Path, train: KnownLabels) -> str:
     """A digest of the parts of a graph, by those that their manifest holds, and of the labels that are learned from."""
     manifest = json.loads((parts / MANIFEST).read_text(encoding="utf-8"))
-    labels = train.nodes.tolist(), train.codes.tolist(), train.classes.tolist()
-    content = repr(([part["sha256"] for part in manifest["parts"]], labels))
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    learned_labels = train.nodes.tolist(), train.codes.tolist(), train.classes.tolist()
+    digest_content = repr(([part["sha256"] for part in manifest["parts"]], learned_labels))
+    return hashlib.sha256(digest_content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _fit_and_join(
@@ -201,38 +203,38 @@ def _fit_and_join(
     folder: Path | None,
 ) -> Outcome:
     """Fit, estimate, and fill the folder at the first process; checkpoints are kept until all of it is done."""
-    plan, train = job.request.plan, known
-    if plan.share is not None:
-        aside = set_aside(known, plan.share, job.request.output.seed)
-        train = known.without(aside) if aside.any() else known
-    fitting, testing, writing = fit_stages(graph, model, plan, job.method)
-    started = time.perf_counter()
-    digest = _data_digest(Path(job.parts), train)
-    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume, data=digest):
-        with part(*fitting), keep_interrupted_fits():
-            model.fit(graph, train)
+    estimate_plan, training_labels = job.request.plan, known
+    if estimate_plan.share is not None:
+        is_held_out = set_aside(known, estimate_plan.share, job.request.output.seed)
+        training_labels = known.without(is_held_out) if is_held_out.any() else known
+    fit_stage, estimate_stage, writing_stage = fit_stages(graph, model, estimate_plan, job.method)
+    start_time = time.perf_counter()
+    data_digest = _data_digest(Path(job.parts), training_labels)
+    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume, data=data_digest):
+        with part(*fit_stage), keep_interrupted_fits():
+            model.fit(graph, training_labels)
             if job.request.described.get("class_weight") == "balanced":
                 model.balance_classes()
-        seconds = time.perf_counter() - started
-        with part(*testing):
+        fit_seconds = time.perf_counter() - start_time
+        with part(*estimate_stage):
             estimate = _estimate(job, model, graph, known)
-        record = job.request.described | {
+        fit_record = job.request.described | {
             "nodes": node_count(graph),
             "layers": graph.num_layers,
             "classes": [str(label) for label in model.classes_.tolist()],
-            "training_labels": int(train.nodes.size),
+            "training_labels": int(training_labels.nodes.size),
             "estimate": estimate.record(),
-            "seconds": round(seconds, 2),
+            "seconds": round(fit_seconds, 2),
             "processes": communicator.size,
         }
-        with part(*writing):
+        with part(*writing_stage):
             if graph.num_entries > MAX_WHOLE_ENTRIES:
-                files = fill_huge_folder(folder, model, graph, record)
+                file_names = fill_huge_folder(folder, model, graph, fit_record)
             else:
-                files = _fill_joined(job, communicator, model, estimate, record, folder)
+                file_names = _fill_joined(job, communicator, model, estimate, fit_record, folder)
         communicator.barrier()  # so that none is lost between the result and the end
-    layers = layer_table(model)
-    return Outcome(record, None if layers is None else layers.to_dict("list"), files)
+    layer_importances = layer_table(model)
+    return Outcome(fit_record, None if layer_importances is None else layer_importances.to_dict("list"), file_names)
 
 
 def _fill_joined(
@@ -244,19 +246,19 @@ def _fill_joined(
     folder: Path | None,
 ) -> list[str]:
     """Join the parts of the model at the first process, and fill the folder there as a single process does."""
-    whole = whole_graph(job.parts) if communicator.first else None
-    if whole is not None and not model.supports_couplings:
-        whole = whole.with_coupling_layers()
-    back = join_model(model, whole)
-    if whole is None or folder is None or back is None:
+    joined_graph = whole_graph(job.parts) if communicator.first else None
+    if joined_graph is not None and not model.supports_couplings:
+        joined_graph = joined_graph.with_coupling_layers()
+    to_given_order = join_model(model, joined_graph)
+    if joined_graph is None or folder is None or to_given_order is None:
         return []
-    labels = np.full(whole.num_nodes, None, dtype=object)
-    labels[model.labelled_] = model.transduction_[model.labelled_]
+    learned_labels = np.full(joined_graph.num_nodes, None, dtype=object)
+    learned_labels[model.labelled_] = model.transduction_[model.labelled_]
     if _tests_itself(job, model):
-        estimate = fitted_estimate(model, labels)
+        estimate = fitted_estimate(model, learned_labels)
         record["estimate"] = estimate.record()
     elif estimate.labels:
-        estimate = replace(estimate, tested=back[estimate.tested])
+        estimate = replace(estimate, tested=to_given_order[estimate.tested])
         model.keep_out_of_fold(unseen_of(estimate, model.classes_))
     if hasattr(model, "tested_nodes_"):
         # what copies would take over from the model is still about a part: no models of half of the labels
@@ -268,10 +270,10 @@ def _fill_joined(
     return fill_fit_folder(
         folder,
         model,
-        whole,
-        known=labels,
+        joined_graph,
+        known=learned_labels,
         config=record,
-        estimate=record["estimate"] | {"predictions": estimate.predictions(whole.nodes)},
+        estimate=record["estimate"] | {"predictions": estimate.predictions(joined_graph.nodes)},
         embedding=job.request.embedding,
         raw_csv=job.request.output.raw_csv,
     )
@@ -317,24 +319,27 @@ def parts_for(graph: MultilayerGraph, workers: int) -> Iterator[Path]:
 
 def run_workers(job: FitJob, workers: int) -> None:
     """Run a job in several processes of this machine; return when all have finished."""
-    count = len(read_manifest(Path(job.parts)).parts)
-    if count != workers:
+    part_count = len(read_manifest(Path(job.parts)).parts)
+    if part_count != workers:
         raise DataError(
-            f"{job.parts} has {count} parts, for as many workers; say --workers {count}, or make {workers} parts with "
+            f"{job.parts} has {part_count} parts, for as many workers; say --workers {part_count}, or make {workers} "
+            "parts with "
             f"gramme convert DATA parts/ --parts {workers}"
         )
     with _result_of(job) as taken, scratch_folder("job") as scratch:
-        path = scratch / "job.json"
-        path.write_text(taken.text(), encoding="utf-8")
+        job_path = scratch / "job.json"
+        job_path.write_text(taken.text(), encoding="utf-8")
         port = free_port()
-        started: list[subprocess.Popen[bytes]] = []
+        worker_processes: list[subprocess.Popen[bytes]] = []
         try:
             for rank in range(workers):
-                environment = _environment(rank, workers, port, path)
-                started.append(subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment))
-            _await(started, job.target, progress_file(taken.folder or ""))
+                worker_environment = _environment(rank, workers, port, job_path)
+                worker_processes.append(
+                    subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=worker_environment)
+                )
+            _await(worker_processes, job.target, progress_file(taken.folder or ""))
         finally:
-            for one in started:
+            for one in worker_processes:
                 if one.poll() is None:
                     one.kill()
                 one.wait()
@@ -353,10 +358,10 @@ def _result_of(job: FitJob) -> Iterator[FitJob]:
 
 def _environment(rank: int, workers: int, port: int, job: Path) -> dict[str, str]:
     """The environment of a worker on this machine."""
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    environment = TORCH_LOG_LEVEL | {"OMP_NUM_THREADS": str(threads)} | os.environ
-    environment |= _place(rank, workers, LOOPBACK, port)
-    return environment | {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
+    threads_per_worker = max(1, (os.cpu_count() or 1) // workers)
+    worker_environment = TORCH_LOG_LEVEL | {"OMP_NUM_THREADS": str(threads_per_worker)} | os.environ
+    worker_environment |= _place(rank, workers, LOOPBACK, port)
+    return worker_environment | {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
 
 
 def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
@@ -367,34 +372,34 @@ def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
 def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: Path) -> None:
     """Wait for all; when one fails, give the others a moment to end by themselves, then end them."""
     while True:
-        codes = [one.poll() for one in started]
-        if all(code == 0 for code in codes):
+        exit_codes = [one.poll() for one in started]
+        if all(code == 0 for code in exit_codes):
             return
-        if any(code not in (None, 0) for code in codes):
+        if any(code not in (None, 0) for code in exit_codes):
             break
         relay_progress(progress)
         time.sleep(LOOK_SECONDS)
-    first = {rank: code for rank, code in enumerate(codes) if code not in (None, 0)}
+    failed_codes = {rank: code for rank, code in enumerate(exit_codes) if code not in (None, 0)}
     deadline = time.monotonic() + GRACE_SECONDS
     while any(one.poll() is None for one in started) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
-    still = [rank for rank, one in enumerate(started) if one.poll() is None]
-    for rank in still:
+    running_ranks = [rank for rank, one in enumerate(started) if one.poll() is None]
+    for rank in running_ranks:
         started[rank].kill()
         started[rank].wait()
     if started[0].poll() == 2:  # a user's mistake, which the first process has reported
         raise SystemExit(2)
     # report a worker that ended first, not one that noticed it or was killed here
-    lost = {rank: code for rank, code in first.items() if code != LOST_EXIT}
-    if lost:
-        rank, code = next(iter(lost.items()))
-        what = _how_it_ended(code)
-    elif still:  # the others noticed that it does not answer
-        rank, what = still[0], "stood still"
+    lost_codes = {rank: code for rank, code in failed_codes.items() if code != LOST_EXIT}
+    if lost_codes:
+        rank, exit_code = next(iter(lost_codes.items()))
+        ending_words = _how_it_ended(exit_code)
+    elif running_ranks:  # the others noticed that it does not answer
+        rank, ending_words = running_ranks[0], "stood still"
     else:
-        rank, what = next(iter(first)), "lost the others"
+        rank, ending_words = next(iter(failed_codes)), "lost the others"
     raise GrammeError(
-        f"worker {rank} of {len(started)} (process {started[rank].pid}) {what}, so the fit cannot go on; "
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {ending_words}, so the fit cannot go on; "
         f"{_what_is_left(target)}"
     )
 
@@ -416,43 +421,44 @@ def run_on_ray(job: FitJob, workers: int) -> None:
 
 
 def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
-    made: list[Any] = []
+    ray_workers: list[Any] = []
     try:
-        here = ray.get_runtime_context().get_node_id()
-        kind = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
-        nearby = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
-        made = [kind.options(scheduling_strategy=nearby).remote()]
-        made += [kind.remote() for _ in range(workers - 1)]
-        hosts = ray.get([one.host.remote() for one in made])
-        address = LOOPBACK if len(set(hosts)) == 1 else hosts[0]
+        own_node_id = ray.get_runtime_context().get_node_id()
+        worker_class = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        same_node = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(own_node_id, soft=False)
+        ray_workers = [worker_class.options(scheduling_strategy=same_node).remote()]
+        ray_workers += [worker_class.remote() for _ in range(workers - 1)]
+        worker_hosts = ray.get([one.host.remote() for one in ray_workers])
+        address = LOOPBACK if len(set(worker_hosts)) == 1 else worker_hosts[0]
         port = free_port()  # of this machine, on which the first one is
-        running = {
-            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank for rank, one in enumerate(made)
+        rank_by_task = {
+            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank
+            for rank, one in enumerate(ray_workers)
         }
-        waiting, noticed, deadline = list(running), None, math.inf
-        progress = progress_file(job.folder or "")
+        open_tasks, noticing_rank, deadline = list(rank_by_task), None, math.inf
+        progress_path = progress_file(job.folder or "")
         # who noticed that another is lost ends before or after that one is known to be
-        while waiting and time.monotonic() < deadline:
-            relay_progress(progress)
-            done, waiting = ray.wait(waiting, num_returns=1, timeout=RAY_LOOK_SECONDS)
-            if not done:
+        while open_tasks and time.monotonic() < deadline:
+            relay_progress(progress_path)
+            finished_tasks, open_tasks = ray.wait(open_tasks, num_returns=1, timeout=RAY_LOOK_SECONDS)
+            if not finished_tasks:
                 continue
-            rank = running[done[0]]
+            rank = rank_by_task[finished_tasks[0]]
             try:
-                code = ray.get(done[0])
+                exit_code = ray.get(finished_tasks[0])
             except ray.exceptions.RayError as error:
-                raise _lost_on_ray(rank, workers, hosts, job, f"is gone: {error}") from None
-            if code == 2:
+                raise _lost_on_ray(rank, workers, worker_hosts, job, f"is gone: {error}") from None
+            if exit_code == 2:
                 raise SystemExit(2)
-            if code == LOST_EXIT:
-                noticed, deadline = rank, min(deadline, time.monotonic() + GRACE_SECONDS)
-            elif code:
-                raise _lost_on_ray(rank, workers, hosts, job, _how_it_ended(code))
-        if noticed is not None:
-            raise _lost_on_ray(noticed, workers, hosts, job, "lost the others")
+            if exit_code == LOST_EXIT:
+                noticing_rank, deadline = rank, min(deadline, time.monotonic() + GRACE_SECONDS)
+            elif exit_code:
+                raise _lost_on_ray(rank, workers, worker_hosts, job, _how_it_ended(exit_code))
+        if noticing_rank is not None:
+            raise _lost_on_ray(noticing_rank, workers, worker_hosts, job, "lost the others")
     finally:
-        for one in made:
-            ray.kill(one)
+        for ray_worker in ray_workers:
+            ray.kill(ray_worker)
 
 
 def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:

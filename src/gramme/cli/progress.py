@@ -72,21 +72,23 @@ class TimeLeft:
         """Seconds left, None if too little is done to tell."""
         if self.done < MIN_SHARE or self.moved - self.began < MIN_SECONDS:
             return None
-        now, width, own = self.clock(), self.until - self.step_start, self.done - self.step_start
-        known = PLAN_SHARE * width if self.paces else 0.0
-        heard = self.moved - self.step_began
-        pace = (heard + known * self._usual_pace(self.paces)) / max(own + known, 1e-9)
-        silent = now - self.moved
-        rest = max(pace * (self.until - self.done) - silent, LATE_SHARE * silent)
-        return rest + (1 - self.until) * self._usual_pace([*self.paces, (pace, width)])
+        current_time, step_width, step_done = self.clock(), self.until - self.step_start, self.done - self.step_start
+        planned_share = PLAN_SHARE * step_width if self.paces else 0.0
+        heard_seconds = self.moved - self.step_began
+        step_pace = (heard_seconds + planned_share * self._usual_pace(self.paces)) / max(
+            step_done + planned_share, 1e-9
+        )
+        silent_seconds = current_time - self.moved
+        step_rest = max(step_pace * (self.until - self.done) - silent_seconds, LATE_SHARE * silent_seconds)
+        return step_rest + (1 - self.until) * self._usual_pace([*self.paces, (step_pace, step_width)])
 
     @staticmethod
     def _usual_pace(paces: list[tuple[float, float]]) -> float:
         """Seconds for the whole, the median over all shares."""
-        middle, passed = sum(share for _, share in paces) / 2, 0.0
+        half_share, passed_share = sum(share for _, share in paces) / 2, 0.0
         for pace, share in sorted(paces):
-            passed += share
-            if passed >= middle:
+            passed_share += share
+            if passed_share >= half_share:
                 return pace
         return 0.0
 
@@ -131,16 +133,16 @@ class SignOfLife:
 
     def refresh(self) -> None:
         """Show the bar of a terminal, or print a line if one is due."""
-        passed = self.clock() - self.began
-        if self.silent or passed < FIRST_SECONDS:
+        passed_seconds = self.clock() - self.began
+        if self.silent or passed_seconds < FIRST_SECONDS:
             return
         if messages.is_terminal and self.in_part:
             self._draw_bar()
             return
-        news = self.vague and self.left.seconds() is not None
-        if passed >= self.next_line or news:
+        first_estimate = self.vague and self.left.seconds() is not None
+        if passed_seconds >= self.next_line or first_estimate:
             self.vague = self.left.seconds() is None
-            self.next_line = passed + (LINE_SECONDS if passed < 600 else 60.0)
+            self.next_line = passed_seconds + (LINE_SECONDS if passed_seconds < 600 else 60.0)
             messages.print(escape(self.line()))
 
     def _draw_bar(self) -> None:
@@ -183,15 +185,15 @@ def listening(sign: SignOfLife) -> Iterator[None]:
 @contextmanager
 def sign_of_life(arguments: Sequence[str]) -> Iterator[None]:
     """Within this, a command that takes longer than two seconds says what it is doing."""
-    words = [word for word in arguments if not word.startswith("-")]
-    quick = not words or words[0] in QUICK_COMMANDS
-    if quick or any(option in arguments for option in SILENT_OPTIONS):
+    command_words = [word for word in arguments if not word.startswith("-")]
+    is_quick = not command_words or command_words[0] in QUICK_COMMANDS
+    if is_quick or any(option in arguments for option in SILENT_OPTIONS):
         yield
         return
-    sign, end = SignOfLife(f"Starting gramme {words[0]}"), threading.Event()
+    sign, end_event = SignOfLife(f"Starting gramme {command_words[0]}"), threading.Event()
 
     def show() -> None:
-        while not end.wait(REFRESH_SECONDS):
+        while not end_event.wait(REFRESH_SECONDS):
             sign.refresh()
 
     thread = threading.Thread(target=show, daemon=True)
@@ -200,7 +202,7 @@ def sign_of_life(arguments: Sequence[str]) -> Iterator[None]:
         with listening(sign):
             yield
     finally:
-        end.set()
+        end_event.set()
         thread.join(timeout=1.0)
         sign.close_bar()
 
@@ -241,8 +243,8 @@ def reading(names: Sequence[str]) -> Iterator[None]:
     if not _current or not names:
         yield
         return
-    more = len(names) - 1
-    _current[-1].what = f"Reading {names[0]}" + (f" and {more} more" if more else "")
+    other_files = len(names) - 1
+    _current[-1].what = f"Reading {names[0]}" + (f" and {other_files} more" if other_files else "")
     with unwatched():  # a download is no step of the work
         yield
     _current[-1].what = "The data are read"

@@ -62,15 +62,17 @@ def rank(context: typer.Context, data: Data, output: Output, asked: RankOptions,
 
         from .analysis import analyse
 
-    request = asdict(asked) | {
+    rank_request = asdict(asked) | {
         "measures": listed(None if asked.measures is None else [asked.measures]),
         "negative": asked.negative or None,
         "seed": output.seed,
     }
-    layers = request.pop("layers")
-    chosen_measures(request["measures"])
+    layer_names = rank_request.pop("layers")
+    chosen_measures(rank_request["measures"])
     check_model(asked.model)
-    analyse(lambda graph: _rank_nodes(graph, output.target, request), data, read, output, context, layers=layers)
+    analyse(
+        lambda graph: _rank_nodes(graph, output.target, rank_request), data, read, output, context, layers=layer_names
+    )
 
 
 def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -> Analysis:
@@ -84,17 +86,17 @@ def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
     from .analysis import Analysis, named_nodes
 
     graph = without_negative(graph, request["negative"])
-    entries = sum(layer.num_entries for layer in graph.layers.values())
-    spread = request["spread"] and entries <= MAX_SPREAD_ENTRIES
-    if request["spread"] and not spread:
+    entry_count = sum(layer.num_entries for layer in graph.layers.values())
+    with_spread = request["spread"] and entry_count <= MAX_SPREAD_ENTRIES
+    if request["spread"] and not with_spread:
         note(
-            f"with {entries:,} edges and memberships, how sure the ranks are is left out "
+            f"with {entry_count:,} edges and memberships, how sure the ranks are is left out "
             f"(it is computed up to {MAX_SPREAD_ENTRIES:,})"
         )
     # counted in rounds of all measures; choosing seeds takes about four, the layers and the page one each
-    rounds = 1 + request["per_layer"] + (sum(num_steps(graph)) if spread else 0)
-    one_round = 1 / (rounds + (4 if request["seeds"] else 0) + 2)
-    with part("Ranks", rounds * one_round):
+    rank_rounds = 1 + request["per_layer"] + (sum(num_steps(graph)) if with_spread else 0)
+    one_round = 1 / (rank_rounds + (4 if request["seeds"] else 0) + 2)
+    with part("Ranks", rank_rounds * one_round):
         ranks = rank(
             graph,
             request["measures"],
@@ -102,40 +104,45 @@ def _rank_nodes(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
             coupling=request["coupling"],
             per_layer=request["per_layer"],
             restart=named_nodes(graph, request["restart"]) if request["restart"] else None,
-            spread=spread,
+            spread=with_spread,
             random_state=request["seed"],
         )
     with part("Whom to tell first", 4 * one_round if request["seeds"] else 0.0):
-        seeds = _seeds(graph, request)
+        chosen_seeds = _seeds(graph, request)
     with part("Influence of the layers", one_round):
-        layers = layer_influences(graph)
+        layer_influence = layer_influences(graph)
 
     def write(config: dict[str, Any], **options: Any) -> list[str]:
         with part("Writing the results and the page", one_round):
-            return write_ranks(target, graph, ranks, seeds=seeds, layers=layers, config=config | request, **options)
+            return write_ranks(
+                target, graph, ranks, seeds=chosen_seeds, layers=layer_influence, config=config | request, **options
+            )
 
-    leading = leading_nodes(ranks)[:10]
-    measures = [name for name in ranks.columns if name in MEASURES]
-    shown = [name for name in SHOWN_MEASURES if name in measures] or measures[: len(SHOWN_MEASURES)]
-    shown = [name for name in shown if name in coinciding_measures(ranks)] or shown
-    shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
-    rows = [
+    leading_positions = leading_nodes(ranks)[:10]
+    measure_names = [name for name in ranks.columns if name in MEASURES]
+    shown_measures = [name for name in SHOWN_MEASURES if name in measure_names] or measure_names[: len(SHOWN_MEASURES)]
+    shown_measures = [name for name in shown_measures if name in coinciding_measures(ranks)] or shown_measures
+    shared_ranks = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown_measures}
+    rank_rows = [
         [ranks.index[node]]
-        + [f"{int(ranks[f'{name}_rank'].iloc[node]):,}{'=' if shared[name][node] else ''}" for name in shown]
-        for node in leading
+        + [
+            f"{int(ranks[f'{name}_rank'].iloc[node]):,}{'=' if shared_ranks[name][node] else ''}"
+            for name in shown_measures
+        ]
+        for node in leading_positions
     ]
-    facts = (
+    seed_facts = (
         None
-        if seeds is None
+        if chosen_seeds is None
         else {
-            "names": [nodes.tolist() for _, nodes in seeds.groupby("order", sort=False)["node"]],
-            "reach": seeds.iloc[-1].to_dict(),
-            "easy": easy_choice(seeds["reach"].iloc[0], graph.num_nodes, request["model"]),
+            "names": [nodes.tolist() for _, nodes in chosen_seeds.groupby("order", sort=False)["node"]],
+            "reach": chosen_seeds.iloc[-1].to_dict(),
+            "easy": easy_choice(chosen_seeds["reach"].iloc[0], graph.num_nodes, request["model"]),
         }
     )
-    record = {"nodes": graph.num_nodes, "leading": [row[0] for row in rows]}
-    table = text_table(["rank by", *(f"{name}#" for name in shown)], rows)
-    return Analysis(write, record, table, sentences("seeds", facts))
+    script_record = {"nodes": graph.num_nodes, "leading": [row[0] for row in rank_rows]}
+    rank_table = text_table(["rank by", *(f"{name}#" for name in shown_measures)], rank_rows)
+    return Analysis(write, script_record, rank_table, sentences("seeds", seed_facts))
 
 
 def _seeds(graph: MultilayerGraph, request: dict[str, Any]) -> pd.DataFrame | None:

@@ -44,13 +44,13 @@ def report(
         from gramme.evaluation.ledger import ledger_task
         from gramme.report.page.benchmark_page import benchmark_page, link_benchmark_page
 
-        task = ledger_task(source)
-        if task == "ask":
+        task_name = ledger_task(source)
+        if task_name == "ask":
             raise DataError(
                 f"{source} is a ledger of gramme benchmark --task ask, which has no page; "
                 f"gramme results {source} shows it"
             )
-        text = link_benchmark_page(source) if task == "links" else benchmark_page(source)
+        page_text = link_benchmark_page(source) if task_name == "links" else benchmark_page(source)
     elif data is not None:
         from gramme.methods import load
         from gramme.report.page.again import page_from_model
@@ -58,19 +58,19 @@ def report(
         from .data import open_again
         from .fit_steps import table_record
 
-        folder = source if source.is_dir() else source.parent
-        model_path = folder / "model.safetensors"
+        fit_folder = source if source.is_dir() else source.parent
+        model_path = fit_folder / "model.safetensors"
         check_not_read(target, [model_path, data], read)
         with warnings_as_notes():
             model = load(model_path)
-            opened = open_again(data, table_record(model_path), read)
+            opened_data = open_again(data, table_record(model_path), read)
             with part("Making the page", 1.0):
-                text = page_from_model(folder, model, opened.graph)
+                page_text = page_from_model(fit_folder, model, opened_data.graph)
     else:
-        text = _from_page(source)
+        page_text = _from_page(source)
     from gramme.io.atomic import write_files
 
-    write_files({target: text}, overwrite=overwrite)
+    write_files({target: page_text}, overwrite=overwrite)
     out.print(escape(f"open {target}"))
 
 
@@ -84,9 +84,9 @@ def _is_ledger(source: Path) -> bool:
 def _from_page(source: Path) -> str:
     from gramme.report.page.again import page_from_page
 
-    page = source if source.suffix == ".html" else source / "report.html"
-    if page.is_file():
-        return page_from_page(page)
+    page_path = source if source.suffix == ".html" else source / "report.html"
+    if page_path.is_file():
+        return page_from_page(page_path)
     if source.is_dir() and (source / "model.safetensors").is_file():
         raise DataError(
             f"{source} has no report.html to go by; say --data DATA, the data it was fitted on, to make it anew"

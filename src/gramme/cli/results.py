@@ -35,11 +35,11 @@ def results(
         raise DataError(f"--show cannot be {shown!r}; {did_you_mean(shown, SHOWN)}")
     from gramme.evaluation.ledger import ledger_task
 
-    task = ledger_task(ledger)
-    if task in ("links", "ask"):
+    ledger_kind = ledger_task(ledger)
+    if ledger_kind in ("links", "ask"):
         from .benchmark_steps import show_ledger
 
-        show_ledger(ledger, task, style, shown, metric)
+        show_ledger(ledger, ledger_kind, style, shown, metric)
         return
     from gramme.evaluation import Ledger, rank_methods
     from gramme.report.benchmark_tables import STYLES, format_results, results_table, write_critical_difference
@@ -49,14 +49,14 @@ def results(
     with Ledger(ledger, create=False) as opened:
         runs = opened.runs()
     if train_percent is not None:
-        there = sorted(set(runs["train_percent"]))
+        known_percents = sorted(set(runs["train_percent"]))
         runs = runs[runs["train_percent"] == train_percent]
         if not len(runs):
-            known = ", ".join(f"{percent:g}" for percent in there) or "no runs at all"
-            raise DataError(f"{ledger} has no runs at {train_percent:g} %; it has: {known}")
-    table = results_table(runs, shown, metric or "accuracy")
+            known_words = ", ".join(f"{percent:g}" for percent in known_percents) or "no runs at all"
+            raise DataError(f"{ledger} has no runs at {train_percent:g} %; it has: {known_words}")
+    result_table = results_table(runs, shown, metric or "accuracy")
     if figure is not None:
         ranking = rank_methods(runs, train_percent, metric=metric or "accuracy")
-        percent = runs["train_percent"].min()
-        write_critical_difference(ranking, figure, f"average ranks at {percent:g} % labels")
-    typer.echo(format_results(table, style))
+        shown_percent = runs["train_percent"].min()
+        write_critical_difference(ranking, figure, f"average ranks at {shown_percent:g} % labels")
+    typer.echo(format_results(result_table, style))
