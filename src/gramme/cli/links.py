@@ -116,8 +116,8 @@ def _find_links(graph: MultilayerGraph, target: Path, request: dict[str, Any]) -
         text_table(
             ["layer", "source", "target", "probability#", "why"],
             [
-                (row.layer, row.source, row.target, percent(row.probability), row.why)
-                for row in all_links.head(10).itertuples()
+                (row["layer"], row["source"], row["target"], percent(row["probability"]), row["why"])
+                for row in all_links.head(10).to_dict(orient="records")
             ],
         ),
         [*expected_sentences(expected_counts), link_model.explanation_],

@@ -257,7 +257,7 @@ def _names(field: dataclasses.Field[Any]) -> tuple[str, ...]:
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the fields of each parameter that is a dataclass in the place of that parameter."""
     type_hints = get_type_hints(command, include_extras=True)
-    option_groups = {name: hint for name, hint in type_hints.items() if dataclasses.is_dataclass(hint)}
+    option_groups: dict[str, Any] = {name: hint for name, hint in type_hints.items() if dataclasses.is_dataclass(hint)}
     shown_parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name not in option_groups:
@@ -279,7 +279,7 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**values: Any) -> None:
         for name, group in option_groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})  # type: ignore[arg-type]
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         for name in ("data", "source"):
             if type_hints.get(name) in (Data, list[str]):
                 values[name] = values[name] or []

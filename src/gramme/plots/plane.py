@@ -32,23 +32,23 @@ class Layout:
 
 def plane(rows: NDArray[Any]) -> Layout:
     """A place for each row; any number of rows and columns, also none."""
-    values = np.nan_to_num(np.asarray(rows, dtype=np.float64), posinf=0.0, neginf=0.0)
-    main = components(values, _PCA_COMPONENTS)
-    width = np.ptp(main, axis=0) if len(main) else np.zeros(0)
-    scale = float(np.abs(values).max(initial=0.0))
-    if not width.size or width[0] <= 1e-9 * max(scale, 1e-12):
+    row_values = np.nan_to_num(np.asarray(rows, dtype=np.float64), posinf=0.0, neginf=0.0)
+    main_components = components(row_values, _PCA_COMPONENTS)
+    component_widths = np.ptp(main_components, axis=0) if len(main_components) else np.zeros(0)
+    value_scale = float(np.abs(row_values).max(initial=0.0))
+    if not component_widths.size or component_widths[0] <= 1e-9 * max(value_scale, 1e-12):
         how = "The model sees all nodes alike; they are spread in a spiral only to be seen."
-        return Layout(_spiral(len(values)), how)
-    if width.size < 2 or width[1] <= 1e-6 * width[0]:
-        across = _spread_along(main[:, 0])
+        return Layout(_spiral(len(row_values)), how)
+    if component_widths.size < 2 or component_widths[1] <= 1e-6 * component_widths[0]:
+        spread_places = _spread_along(main_components[:, 0])
         how = "The model tells nodes apart in one direction only (left to right); up and down has no meaning here."
-        return Layout(np.column_stack([_unit(main[:, :1])[:, 0], across]), how)
-    if _MIN_TSNE_NODES <= len(main) <= MAX_TSNE_NODES:
+        return Layout(np.column_stack([_unit(main_components[:, :1])[:, 0], spread_places]), how)
+    if _MIN_TSNE_NODES <= len(main_components) <= MAX_TSNE_NODES:
         how = "Laid out by t-SNE: closeness is meaningful; distances between groups are not."
-        return Layout(_unit(_tsne(main)), how)
-    kept = float(main[:, :2].var(axis=0).sum() / values.var(axis=0).sum())
-    how = f"Laid out by the two main directions of variation, which hold {share(kept)} of it."
-    return Layout(_unit(main[:, :2], equal=True), how)
+        return Layout(_unit(_tsne(main_components)), how)
+    kept_variation = float(main_components[:, :2].var(axis=0).sum() / row_values.var(axis=0).sum())
+    how = f"Laid out by the two main directions of variation, which hold {share(kept_variation)} of it."
+    return Layout(_unit(main_components[:, :2], equal=True), how)
 
 
 def components(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
@@ -56,19 +56,19 @@ def components(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     rows, columns = values.shape
     if not rows or not columns:
         return np.zeros((rows, 0))
-    centred = values - values.mean(axis=0)
+    centred_rows = values - values.mean(axis=0)
     # the smaller of the two products: an embedding has few columns, a small graph has few rows
     if columns <= rows:
-        _, vectors = np.linalg.eigh(centred.T @ centred)
-        found = centred @ vectors[:, ::-1][:, :most]
+        _, eigenvectors = np.linalg.eigh(centred_rows.T @ centred_rows)
+        found = centred_rows @ eigenvectors[:, ::-1][:, :most]
     else:
-        strength, vectors = np.linalg.eigh(centred @ centred.T)
-        kept = np.sqrt(np.maximum(strength, 0.0))[::-1][:most]
-        found = vectors[:, ::-1][:, :most] * kept
-    largest = np.abs(found).argmax(axis=0)
-    signs = np.sign(found[largest, np.arange(found.shape[1])])
-    turned: NDArray[np.float64] = found * np.where(signs == 0, 1.0, signs)
-    return turned
+        eigenvalues, eigenvectors = np.linalg.eigh(centred_rows @ centred_rows.T)
+        component_scales = np.sqrt(np.maximum(eigenvalues, 0.0))[::-1][:most]
+        found = eigenvectors[:, ::-1][:, :most] * component_scales
+    largest_rows = np.abs(found).argmax(axis=0)
+    signs = np.sign(found[largest_rows, np.arange(found.shape[1])])
+    signed_components: NDArray[np.float64] = found * np.where(signs == 0, 1.0, signs)
+    return signed_components
 
 
 def _tsne(main: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,16 +87,16 @@ def _unit(places: NDArray[np.float64], *, equal: bool = False) -> NDArray[np.flo
     pulled to that edge.
     """
     if len(places) > 1000:
-        low, high = np.quantile(places, [0.001, 0.999], axis=0)
-        margin = 0.1 * (high - low)
-        places = np.clip(places, low - margin, high + margin)
-    low = places.min(axis=0)
-    width = np.ptp(places, axis=0)
-    if equal and width.max() < 3 * max(float(width.min()), 1e-12):
-        low = low - (width.max() - width) / 2
-        width = np.full_like(width, width.max())
-    scaled: NDArray[np.float64] = (places - low) / np.where(width > 0, width, 1.0)
-    return scaled
+        lowest_places, highest_places = np.quantile(places, [0.001, 0.999], axis=0)
+        margin = 0.1 * (highest_places - lowest_places)
+        places = np.clip(places, lowest_places - margin, highest_places + margin)
+    lowest_places = places.min(axis=0)
+    place_ranges = np.ptp(places, axis=0)
+    if equal and place_ranges.max() < 3 * max(float(place_ranges.min()), 1e-12):
+        lowest_places = lowest_places - (place_ranges.max() - place_ranges) / 2
+        place_ranges = np.full_like(place_ranges, place_ranges.max())
+    unit_places: NDArray[np.float64] = (places - lowest_places) / np.where(place_ranges > 0, place_ranges, 1.0)
+    return unit_places
 
 
 def _spiral(count: int) -> NDArray[np.float64]:

@@ -54,58 +54,58 @@ def plot_results(
     >>> ax.get_title()
     'votes'
     """
-    summed = isinstance(results, pd.DataFrame) and "accuracy_mean" in results.columns
-    table = results if isinstance(results, pd.DataFrame) and summed else summarise(results)
-    frame: pd.DataFrame = table[table["repeats"] > 0].copy()
-    settings = frame["settings"] if "settings" in frame.columns else pd.Series("", frame.index)
-    frame["line"] = (frame["method"] + " " + settings.fillna("")).str.strip()
+    is_summary = isinstance(results, pd.DataFrame) and "accuracy_mean" in results.columns
+    summary_table = results if isinstance(results, pd.DataFrame) and is_summary else summarise(results)
+    shown_rows: pd.DataFrame = summary_table[summary_table["repeats"] > 0].copy()
+    setting_texts = shown_rows["settings"] if "settings" in shown_rows.columns else pd.Series("", shown_rows.index)
+    shown_rows["line"] = (shown_rows["method"] + " " + setting_texts.fillna("")).str.strip()
     if methods is not None:
         for name in methods:
-            if name not in set(frame["method"]):
-                raise DataError(f"no run of {name!r}; {did_you_mean(name, frame['method'])}")
-        frame = frame[frame["method"].isin(list(methods))]
-    names = list(dict.fromkeys(frame["dataset"]))
+            if name not in set(shown_rows["method"]):
+                raise DataError(f"no run of {name!r}; {did_you_mean(name, shown_rows['method'])}")
+        shown_rows = shown_rows[shown_rows["method"].isin(list(methods))]
+    dataset_names = list(dict.fromkeys(shown_rows["dataset"]))
     if dataset is not None:
-        if dataset not in names:
-            raise DataError(f"no run on {dataset!r}; {did_you_mean(dataset, names)}")
-        names = [dataset]
-    if not names:
+        if dataset not in dataset_names:
+            raise DataError(f"no run on {dataset!r}; {did_you_mean(dataset, dataset_names)}")
+        dataset_names = [dataset]
+    if not dataset_names:
         raise DataError("there are no finished runs to draw")
-    means = frame.groupby("line")["accuracy_mean"].mean().sort_values(ascending=False)
-    lines = means.index[:MAX_LINES].tolist()
-    if len(names) == 1:
-        drawn = axes(ax, (5.6, 3.6))
-        _draw(drawn, frame[frame["dataset"] == names[0]], lines)
-        drawn.set_title(shortened(names[0], 40), fontsize=10)
-        _explain(drawn, len(means))
-        return drawn
+    method_means = shown_rows.groupby("line")["accuracy_mean"].mean().sort_values(ascending=False)
+    line_names = method_means.index[:MAX_LINES].tolist()
+    if len(dataset_names) == 1:
+        drawn_axes = axes(ax, (5.6, 3.6))
+        _draw(drawn_axes, shown_rows[shown_rows["dataset"] == dataset_names[0]], line_names)
+        drawn_axes.set_title(shortened(dataset_names[0], 40), fontsize=10)
+        _explain(drawn_axes, len(method_means))
+        return drawn_axes
     if ax is not None:
         raise DataError("there are several datasets; name one with dataset= to draw on given axes")
-    made = panels(len(names))
-    for one, name in zip(made, names, strict=True):
-        _draw(one, frame[frame["dataset"] == name], lines)
+    dataset_panels = panels(len(dataset_names))
+    for one, name in zip(dataset_panels, dataset_names, strict=True):
+        _draw(one, shown_rows[shown_rows["dataset"] == name], line_names)
         one.set_title(shortened(name, 30), fontsize=9)
-    _explain(made[panel_columns(len(names)) - 1], len(means))
-    return made
+    _explain(dataset_panels[panel_columns(len(dataset_names)) - 1], len(method_means))
+    return dataset_panels
 
 
 def _draw(ax: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
-    percents = sorted(set(frame["train_percent"]))
-    step = 0.006 * ((percents[-1] - percents[0]) or 1.0)
+    train_percents = sorted(set(frame["train_percent"]))
+    line_offset = 0.006 * ((train_percents[-1] - train_percents[0]) or 1.0)
     for place, name in enumerate(lines):
-        mine = frame[frame["line"] == name].sort_values("train_percent")
+        line_rows = frame[frame["line"] == name].sort_values("train_percent")
         ax.errorbar(
             # a little apart, so that intervals do not cover each other
-            mine["train_percent"] + (place - len(lines) / 2) * step,
-            mine["accuracy_mean"],
-            yerr=mine["accuracy_ci95"].fillna(0),
+            line_rows["train_percent"] + (place - len(lines) / 2) * line_offset,
+            line_rows["accuracy_mean"],
+            yerr=line_rows["accuracy_ci95"].fillna(0),
             color=COLOURS[place % len(COLOURS)],
             marker=_MARKS[place % len(_MARKS)],
             markersize=4,
             linewidth=1.2,
             label=shortened(name, 34),
         )
-    ax.set_xticks(percents, [f"{one:g}" for one in percents])
+    ax.set_xticks(train_percents, [f"{one:g}" for one in train_percents])
     ax.set_xlabel("labels in %")
     ax.set_ylabel("accuracy in %")
     quiet(ax)

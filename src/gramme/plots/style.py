@@ -47,14 +47,16 @@ def panels(count: int, size: float = 3.0) -> NDArray[Any]:
     """The axes of a new figure with this many panels; those left over are hidden."""
     import matplotlib.pyplot as plt
 
-    wide = panel_columns(count)
-    rows = -(-count // wide)
-    _, made = plt.subplots(rows, wide, figsize=(size * wide, size * rows), layout="constrained", squeeze=False)
-    flat = made.ravel()
-    for spare in flat[count:]:
+    column_count = panel_columns(count)
+    row_count = -(-count // column_count)
+    _, panel_grid = plt.subplots(
+        row_count, column_count, figsize=(size * column_count, size * row_count), layout="constrained", squeeze=False
+    )
+    flat_panels = panel_grid.ravel()
+    for spare in flat_panels[count:]:
         spare.set_visible(False)
-    found: NDArray[Any] = flat[:count]
-    return found
+    used_panels: NDArray[Any] = flat_panels[:count]
+    return used_panels
 
 
 def quiet(ax: Axes, lines: Literal["both", "x"] = "both") -> None:
@@ -78,24 +80,24 @@ def class_colours(codes: NDArray[np.int64]) -> list[str]:
     >>> class_colours(np.array([0, -1, 10]))
     ['#0072b2', '#b4bcc6', '#7d8894']
     """
-    table = [*COLOURS, OTHER_COLOUR, NO_COLOUR]
-    return [table[min(code, len(COLOURS))] if code >= 0 else table[-1] for code in codes.tolist()]
+    colour_table = [*COLOURS, OTHER_COLOUR, NO_COLOUR]
+    return [colour_table[min(code, len(COLOURS))] if code >= 0 else colour_table[-1] for code in codes.tolist()]
 
 
 def class_legend(ax: Axes, names: Sequence[Any], *, unlabelled: bool = False) -> None:
     """What the colours mean, beside the picture."""
     from matplotlib.lines import Line2D
 
-    shown = [(str(name), COLOURS[place]) for place, name in enumerate(names[: len(COLOURS)])]
+    shown_classes = [(str(name), COLOURS[place]) for place, name in enumerate(names[: len(COLOURS)])]
     if len(names) > len(COLOURS):
-        shown.append((f"{len(names) - len(COLOURS)} more", OTHER_COLOUR))
+        shown_classes.append((f"{len(names) - len(COLOURS)} more", OTHER_COLOUR))
     if unlabelled:
-        shown.append(("unknown", NO_COLOUR))
-    marks = [
+        shown_classes.append(("unknown", NO_COLOUR))
+    legend_marks = [
         Line2D([], [], marker="o", linestyle="", markersize=5, color=colour, label=shortened(name))
-        for name, colour in shown
+        for name, colour in shown_classes
     ]
-    ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    ax.legend(handles=legend_marks, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
 
 
 def shortened(text: str, most: int = 24) -> str:

@@ -76,32 +76,32 @@ def format_results(table: pd.DataFrame, style: str = "table") -> str:
 
 
 def _json(table: pd.DataFrame) -> str:
-    finite = table.astype(object).where(~table.isin([math.inf, -math.inf]) & table.notna(), None)
-    return json_text(finite.to_dict("records"), indent=2)
+    finite_table = table.astype(object).where(~table.isin([math.inf, -math.inf]) & table.notna(), None)
+    return json_text(finite_table.to_dict("records"), indent=2)
 
 
 def _terminal(table: pd.DataFrame) -> str:
-    columns, rows = _readable(table, "{} *", escape)
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
+    column_names, cell_rows = _readable(table, "{} *", escape)
+    rich_table = Table(box=None, pad_edge=False, header_style="bold")
+    for column_name in column_names:
         # whole names: what is looked up elsewhere must not be cut
-        shown.add_column(name, justify="right" if _is_number(table, name) else "left", no_wrap=True)
-    for row in rows:
-        shown.add_row(*row)
-    text = io.StringIO()
-    Console(file=text, width=10_000, highlight=False).print(shown)
-    lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    return "\n".join([*lines, "", *_NOTES] if "accuracy_mean" in columns else lines)
+        rich_table.add_column(column_name, justify="right" if _is_number(table, column_name) else "left", no_wrap=True)
+    for cell_row in cell_rows:
+        rich_table.add_row(*cell_row)
+    text_buffer = io.StringIO()
+    Console(file=text_buffer, width=10_000, highlight=False).print(rich_table)
+    text_lines = [line.rstrip() for line in text_buffer.getvalue().splitlines()]
+    return "\n".join([*text_lines, "", *_NOTES] if "accuracy_mean" in column_names else text_lines)
 
 
 def _markdown(table: pd.DataFrame) -> str:
-    columns, rows = _readable(table, "**{}**", lambda cell: cell.replace("\\", "\\\\").replace("|", "\\|"))
-    lines = [
-        "| " + " | ".join(columns) + " |",
-        "|" + "|".join("---:" if _is_number(table, name) else "---" for name in columns) + "|",
+    column_names, cell_rows = _readable(table, "**{}**", lambda cell: cell.replace("\\", "\\\\").replace("|", "\\|"))
+    text_lines = [
+        "| " + " | ".join(column_names) + " |",
+        "|" + "|".join("---:" if _is_number(table, column_name) else "---" for column_name in column_names) + "|",
     ]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+    text_lines += ["| " + " | ".join(cell_row) + " |" for cell_row in cell_rows]
+    return "\n".join(text_lines)
 
 
 _LATEX = str.maketrans(
@@ -111,12 +111,12 @@ _LATEX = str.maketrans(
 
 
 def _latex(table: pd.DataFrame) -> str:
-    columns, rows = _readable(table, r"\textbf{{{}}}", lambda cell: cell.translate(_LATEX))
-    places = "".join("r" if _is_number(table, name) else "l" for name in columns)
-    lines = [rf"\begin{{tabular}}{{{places}}}", r"\hline"]
-    lines += [" & ".join(name.translate(_LATEX) for name in columns) + r" \\", r"\hline"]
-    lines += [" & ".join(row) + r" \\" for row in rows]
-    return "\n".join([*lines, r"\hline", r"\end{tabular}"])
+    column_names, cell_rows = _readable(table, r"\textbf{{{}}}", lambda cell: cell.translate(_LATEX))
+    alignment = "".join("r" if _is_number(table, name) else "l" for name in column_names)
+    text_lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\hline"]
+    text_lines += [" & ".join(name.translate(_LATEX) for name in column_names) + r" \\", r"\hline"]
+    text_lines += [" & ".join(cell_row) + r" \\" for cell_row in cell_rows]
+    return "\n".join([*text_lines, r"\hline", r"\end{tabular}"])
 
 
 STYLES: dict[str, Callable[[pd.DataFrame], str]] = {
@@ -131,22 +131,22 @@ STYLES: dict[str, Callable[[pd.DataFrame], str]] = {
 def _readable(table: pd.DataFrame, mark: str, escaped: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
     """Columns and escaped cells for people; what decides the best is marked where the row is the best."""
     is_summary = "level_with_best" in table
-    decides = f"{table['metric'].iloc[0]}_mean" if is_summary and len(table) else ""
-    left_out = {*(_LEFT_OUT if is_summary else ()), "traceback"} - {decides}
-    columns = [
+    deciding_column = f"{table['metric'].iloc[0]}_mean" if is_summary and len(table) else ""
+    left_out = {*(_LEFT_OUT if is_summary else ()), "traceback"} - {deciding_column}
+    column_names = [
         name
         for name in table.columns
         if name not in left_out and not (name in _WHERE_NEEDED and not table[name].astype(bool).any())
     ]
-    rows = [
-        [escaped(_cell(name, value)) for name, value in zip(columns, row, strict=True)]
-        for row in table[columns].itertuples(index=False)
+    cell_rows = [
+        [escaped(_cell(name, value)) for name, value in zip(column_names, row, strict=True)]
+        for row in table[column_names].itertuples(index=False)
     ]
-    for row, is_best in zip(rows, table["best"] if is_summary else [], strict=is_summary):
+    for cell_row, is_best in zip(cell_rows, table["best"] if is_summary else [], strict=is_summary):
         if is_best:
-            place = columns.index(decides)
-            row[place] = mark.format(row[place])
-    return columns, rows
+            deciding_place = column_names.index(deciding_column)
+            cell_row[deciding_place] = mark.format(cell_row[deciding_place])
+    return column_names, cell_rows
 
 
 def _cell(name: str, value: Any) -> str:
@@ -168,9 +168,9 @@ _FAILURE = ["dataset", "method", "changed", "train_percent", "realisation", "err
 
 def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> pd.DataFrame:
     """What ``shown`` names of some runs of a ledger; the metric decides which method is the best."""
-    known = {*METRICS, *runs["metric"].dropna()}
-    if metric not in known:
-        raise DataError(f"there is no metric {metric!r} in this ledger; {did_you_mean(metric, known)}")
+    known_metrics = {*METRICS, *runs["metric"].dropna()}
+    if metric not in known_metrics:
+        raise DataError(f"there is no metric {metric!r} in this ledger; {did_you_mean(metric, known_metrics)}")
     if shown == "summary":
         return summarise(runs, metric=metric)
     if shown == "pairs":
@@ -178,8 +178,8 @@ def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> p
     if shown == "runs":
         return runs
     if shown == "failures":
-        failed: pd.DataFrame = runs.loc[runs["status"] == "failed", _FAILURE]
-        return failed.rename(columns={"changed": "settings"})
+        failed_runs: pd.DataFrame = runs.loc[runs["status"] == "failed", _FAILURE]
+        return failed_runs.rename(columns={"changed": "settings"})
     ranking = rank_methods(runs, metric=metric)
     return pd.DataFrame(
         {
@@ -197,43 +197,43 @@ def critical_difference_figure(ranking: Ranking, title: str = "") -> Any:
     """A matplotlib figure of average ranks, 1 at the left; bars join methods closer than the critical difference."""
     from matplotlib.figure import Figure  # a figure of its own: no window, no global state
 
-    count = len(ranking.methods)
-    half = (count + 1) // 2
-    bars = ranking.groups()
-    depth = 0.6 + 0.25 * len(bars)
-    figure = Figure(figsize=(7.5, 1.4 + 0.28 * half + 0.16 * len(bars)), layout="constrained")
+    method_count = len(ranking.methods)
+    left_count = (method_count + 1) // 2
+    joined_methods = ranking.groups()
+    top_depth = 0.6 + 0.25 * len(joined_methods)
+    figure = Figure(figsize=(7.5, 1.4 + 0.28 * left_count + 0.16 * len(joined_methods)), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_xlim(0.4, count + 0.6)
-    axes.set_ylim(depth + 0.75 * half + 0.2, -1.5)
+    axes.set_xlim(0.4, method_count + 0.6)
+    axes.set_ylim(top_depth + 0.75 * left_count + 0.2, -1.5)
     axes.axis("off")
     axes.set_title(title, fontsize=10)
-    axes.plot([1, count], [0, 0], color="black", linewidth=1)
-    for rank in range(1, count + 1):
+    axes.plot([1, method_count], [0, 0], color="black", linewidth=1)
+    for rank in range(1, method_count + 1):
         axes.plot([rank, rank], [0, -0.15], color="black", linewidth=1)
         axes.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=8)
-    reach = min(1 + ranking.critical_difference, count + 0.6)
-    axes.plot([1, reach], [-1.0, -1.0], color="black", linewidth=1.5)
-    note = f"critical difference {ranking.critical_difference:.2f} ({ranking.datasets} datasets)"
-    axes.text(1, -1.08, note, va="bottom", fontsize=8)
-    for place, (method, rank) in enumerate(zip(ranking.methods, ranking.ranks, strict=True)):
-        left = place < half
-        level = depth + 0.75 * (place if left else count - 1 - place)
-        edge = 0.9 if left else count + 0.1
-        axes.plot([rank, rank, edge], [0, level, level], color="0.4", linewidth=0.8)
-        text = f"{method}  {rank:.2f}" if left else f"{rank:.2f}  {method}"
+    difference_end = min(1 + ranking.critical_difference, method_count + 0.6)
+    axes.plot([1, difference_end], [-1.0, -1.0], color="black", linewidth=1.5)
+    difference_note = f"critical difference {ranking.critical_difference:.2f} ({ranking.datasets} datasets)"
+    axes.text(1, -1.08, difference_note, va="bottom", fontsize=8)
+    for method_place, (method, rank) in enumerate(zip(ranking.methods, ranking.ranks, strict=True)):
+        on_left = method_place < left_count
+        text_height = top_depth + 0.75 * (method_place if on_left else method_count - 1 - method_place)
+        text_edge = 0.9 if on_left else method_count + 0.1
+        axes.plot([rank, rank, text_edge], [0, text_height, text_height], color="0.4", linewidth=0.8)
+        method_text = f"{method}  {rank:.2f}" if on_left else f"{rank:.2f}  {method}"
         axes.text(
-            edge + (-0.05 if left else 0.05),
-            level,
-            text,
-            ha="right" if left else "left",
+            text_edge + (-0.05 if on_left else 0.05),
+            text_height,
+            method_text,
+            ha="right" if on_left else "left",
             va="center",
             fontsize=9,
             parse_math=False,
         )
-    for row, (first, last) in enumerate(bars):
-        ends = [ranking.ranks[first] - 0.04, ranking.ranks[last] + 0.04]
-        height = 0.25 + 0.25 * row
-        axes.plot(ends, [height, height], color="black", linewidth=3, solid_capstyle="butt")
+    for bar_number, (first_method, last_method) in enumerate(joined_methods):
+        bar_ends = [ranking.ranks[first_method] - 0.04, ranking.ranks[last_method] + 0.04]
+        bar_height = 0.25 + 0.25 * bar_number
+        axes.plot(bar_ends, [bar_height, bar_height], color="black", linewidth=3, solid_capstyle="butt")
     return figure
 
 
@@ -270,8 +270,8 @@ class LiveTable:
             self._rows.setdefault((spec.dataset, spec.method), _Row()).total += 1
         if not self.wanted:
             return
-        already = f", {done:,} are done already" if done else ""
-        self.console.print(f"{self.total:,} runs to do{already}; {jobs} at a time")
+        already_done = f", {done:,} are done already" if done else ""
+        self.console.print(f"{self.total:,} runs to do{already_done}; {jobs} at a time")
         if self.total and self.console.is_terminal:
             self._live = Live(get_renderable=self.render, console=self.console, refresh_per_second=2)
             self._live.start()
@@ -289,42 +289,42 @@ class LiveTable:
 
     def words(self) -> str:
         """Runs done and their rate."""
-        words = [f"{self.finished:,} of {self.total:,} runs"]
+        shown_words = [f"{self.finished:,} of {self.total:,} runs"]
         if self.finished:
-            spent = max(time.monotonic() - self._began, 1e-9)
-            words.append(f"{60 * self.finished / spent:.1f} per minute")
+            spent_seconds = max(time.monotonic() - self._began, 1e-9)
+            shown_words.append(f"{60 * self.finished / spent_seconds:.1f} per minute")
         if self.failed:
-            words.append(f"{self.failed} failed")
-        return ", ".join(words)
+            shown_words.append(f"{self.failed} failed")
+        return ", ".join(shown_words)
 
     def line(self) -> str:
         """Runs done, rate and time left, in words."""
-        left = self.left() if self.finished < self.total else None
-        return self.words() + ("" if left is None else f", about {rough_duration(left)} left")
+        seconds_left = self.left() if self.finished < self.total else None
+        return self.words() + ("" if seconds_left is None else f", about {rough_duration(seconds_left)} left")
 
     def render(self) -> Group:
         """The table as it is now; finished rows go first when there are more than the screen holds."""
-        table = Table("dataset", "method", box=None, pad_edge=False, header_style="bold")
-        table.add_column("runs", justify="right")
-        table.add_column("")
-        table.add_column("accuracy so far", justify="right")
-        table.add_column("failed", justify="right")
-        room = max(3, self.console.size.height - 4)
+        live_table = Table("dataset", "method", box=None, pad_edge=False, header_style="bold")
+        live_table.add_column("runs", justify="right")
+        live_table.add_column("")
+        live_table.add_column("accuracy so far", justify="right")
+        live_table.add_column("failed", justify="right")
+        row_limit = max(3, self.console.size.height - 4)
         open_rows = [key for key, row in self._rows.items() if row.finished < row.total]
-        closed = [key for key in self._rows if key not in open_rows]
-        spare = max(0, room - len(open_rows))
-        shown = (closed[-spare:] if spare else []) + open_rows[:room]
-        for key in shown:
+        closed_rows = [key for key in self._rows if key not in open_rows]
+        spare_rows = max(0, row_limit - len(open_rows))
+        shown_rows = (closed_rows[-spare_rows:] if spare_rows else []) + open_rows[:row_limit]
+        for key in shown_rows:
             row = self._rows[key]
-            good = row.finished - row.failed
-            table.add_row(
+            good_runs = row.finished - row.failed
+            live_table.add_row(
                 *(escape(word) for word in key),
                 f"{row.finished}/{row.total}",
                 ProgressBar(total=row.total, completed=row.finished, width=20),
-                f"{100 * row.accuracy / good:.1f}" if good else "",
+                f"{100 * row.accuracy / good_runs:.1f}" if good_runs else "",
                 str(row.failed) if row.failed else "",
             )
-        return Group(table, Text(self.line()))
+        return Group(live_table, Text(self.line()))
 
     def __enter__(self) -> Self:
         return self

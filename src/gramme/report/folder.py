@@ -50,8 +50,8 @@ def check_earlier_result(folder: Path) -> None:
     """
     if not _holds_anything(folder):
         return
-    record = _json_object(folder / "config.json")
-    if not {"versions", "command"} & record.keys():
+    settings_record = _json_object(folder / "config.json")
+    if not {"versions", "command"} & settings_record.keys():
         raise DataError(f"{folder} holds something else than a gramme fit; name another folder")
     _check_names(folder, RESULT_FILES)
     if (folder / "predictions").is_dir():
@@ -73,9 +73,9 @@ def _holds_anything(folder: Path) -> bool:
 
 def _check_names(folder: Path, ours: re.Pattern[str]) -> None:
     for path in sorted(folder.iterdir()):
-        made = ours.fullmatch(path.name) and not path.is_symlink()
-        file = path.is_file() or path.name == "predictions"
-        if not (made and file) and path.name not in OF_THE_SYSTEM:
+        made_by_gramme = ours.fullmatch(path.name) and not path.is_symlink()
+        is_file = path.is_file() or path.name == "predictions"
+        if not (made_by_gramme and is_file) and path.name not in OF_THE_SYSTEM:
             raise DataError(
                 f"{folder} also holds {path.name!r}, which gramme did not write and would be lost; move it away, "
                 "or name another folder"
@@ -87,10 +87,10 @@ def _json_object(path: Path) -> dict[str, object]:
     try:
         if not path.is_file() or path.stat().st_size > MAX_SETTINGS_BYTES:
             return {}
-        found = json.loads(path.read_text(encoding="utf-8"))
+        json_value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return json_value if isinstance(json_value, dict) else {}
 
 
 _RENAME_NOREPLACE, _RENAME_EXCHANGE, _AT_FDCWD = 1, 2, -100  # of Linux's renameat2
@@ -112,19 +112,19 @@ def output_folder(target: Path, *, overwrite: bool = False) -> Iterator[OutputFo
     is writing to, is an error.
     """
     check_name(target)
-    place = followed(target).resolve()
-    with contextlib.ExitStack() as stack:
+    target_place = followed(target).resolve()
+    with contextlib.ExitStack() as exit_stack:
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            recover(place)
-            if os.path.lexists(place) and not overwrite:
+            target_place.parent.mkdir(parents=True, exist_ok=True)
+            recover(target_place)
+            if os.path.lexists(target_place) and not overwrite:
                 raise exists_already(target)
-            hidden = _take(place, stack)
-            fresh = hidden / "new"
-            fresh.mkdir(parents=True)
-            yield OutputFolder(target, fresh)
-            _to_disk(fresh)
-            if not _put_in_place(fresh, place, hidden, overwrite=overwrite):
+            hidden_folder = _take(target_place, exit_stack)
+            new_folder = hidden_folder / "new"
+            new_folder.mkdir(parents=True)
+            yield OutputFolder(target, new_folder)
+            _to_disk(new_folder)
+            if not _put_in_place(new_folder, target_place, hidden_folder, overwrite=overwrite):
                 raise exists_already(target)
         except OSError as error:
             raise cannot_write(target, error) from error
@@ -155,62 +155,64 @@ def cannot_write(target: Path, error: OSError) -> DataError:
 def check_writable(target: Path) -> None:
     """Fail at once, not after an hour of work, if a folder cannot be made."""
     check_name(target)
-    above = followed(target).absolute()
-    while not above.exists() and above != above.parent:
-        above = above.parent
-    if above != target.absolute() and not above.is_dir():
-        raise DataError(f"{target} cannot be made: {above} is a file, not a folder")
-    place = above if above != target.absolute() else above.parent
-    handle = open_nameless(place)
+    existing_folder = followed(target).absolute()
+    while not existing_folder.exists() and existing_folder != existing_folder.parent:
+        existing_folder = existing_folder.parent
+    if existing_folder != target.absolute() and not existing_folder.is_dir():
+        raise DataError(f"{target} cannot be made: {existing_folder} is a file, not a folder")
+    parent_folder = existing_folder if existing_folder != target.absolute() else existing_folder.parent
+    file_handle = open_nameless(parent_folder)
     try:
-        if handle is None:
-            handle, name = tempfile.mkstemp(dir=place, prefix=".gramme-")
-            Path(name).unlink()
+        if file_handle is None:
+            file_handle, file_name = tempfile.mkstemp(dir=parent_folder, prefix=".gramme-")
+            Path(file_name).unlink()
     except OSError as error:
         raise cannot_write(target, error) from error
-    os.close(handle)
+    os.close(file_handle)
 
 
 def recover(place: Path) -> None:
     """Clean up after a run into this place that was killed, bringing back a result it had put aside, and say so."""
-    back = []
-    if not sweep(place, lambda hidden: back.append(_clean(hidden, place))):
+    brought_back = []
+    if not sweep(place, lambda hidden: brought_back.append(_clean(hidden, place))):
         return
-    if any(back):
-        what = "the result it had put aside was brought back"
+    if any(brought_back):
+        what_was_done = "the result it had put aside was brought back"
     else:
-        what = "what it left unfinished was removed"
-    warnings.warn(f"an earlier run into {place} did not end properly; {what}", GrammeWarning, stacklevel=3)
+        what_was_done = "what it left unfinished was removed"
+    warnings.warn(f"an earlier run into {place} did not end properly; {what_was_done}", GrammeWarning, stacklevel=3)
 
 
 def _clean(hidden: Path, place: Path) -> bool:
     """Remove the hidden folder; True if an earlier result had to be brought back from it."""
-    aside = hidden / "old"
-    lost = aside.is_dir() and not os.path.lexists(place)
-    if lost:
-        aside.replace(place)
+    old_result = hidden / "old"
+    result_is_lost = old_result.is_dir() and not os.path.lexists(place)
+    if result_is_lost:
+        old_result.replace(place)
     remove(hidden)
-    return lost
+    return result_is_lost
 
 
 def _take(place: Path, stack: contextlib.ExitStack) -> Path:
     """Take the place, which only one run can, until the stack ends; returns the folder for its work."""
     try:
-        hidden = stack.enter_context(taken(place))
+        hidden_folder = stack.enter_context(taken(place))
     except FileExistsError:
         raise _taken(place) from None
-    stack.callback(_clean, hidden, place)
-    return hidden
+    stack.callback(_clean, hidden_folder, place)
+    return hidden_folder
 
 
 def _taken(place: Path) -> DataError:
-    marker, other = marker_of(place), holder(place)
-    if other is None:
-        return DataError(f"{marker} is in the way and not gramme's own; move it, or name another folder")
-    who = f"process {other.process}, started {other.started}"
+    marker_path, other_run = marker_of(place), holder(place)
+    if other_run is None:
+        return DataError(f"{marker_path} is in the way and not gramme's own; move it, or name another folder")
+    other_process = f"process {other_run.process}, started {other_run.started}"
     if LOCKS:
-        return DataError(f"another run is writing to {place} ({who}); wait for it, or name another folder")
-    return DataError(f"another run is or was writing to {place} ({who}); if it has ended, delete {marker}")
+        return DataError(f"another run is writing to {place} ({other_process}); wait for it, or name another folder")
+    return DataError(
+        f"another run is or was writing to {place} ({other_process}); if it has ended, delete {marker_path}"
+    )
 
 
 def _put_in_place(fresh: Path, place: Path, hidden: Path, *, overwrite: bool) -> bool:
@@ -234,15 +236,15 @@ def _put_in_place(fresh: Path, place: Path, hidden: Path, *, overwrite: bool) ->
 def _rename(source: Path, target: Path, how: int) -> bool:
     """Linux's ``renameat2``; False where the system has no such call."""
     try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
+        rename_call = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError, TypeError):
         return False
-    if rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), how) == 0:
+    if rename_call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), how) == 0:
         return True
-    number = ctypes.get_errno()
-    if number in (errno.EINVAL, errno.ENOSYS):
+    error_number = ctypes.get_errno()
+    if error_number in (errno.EINVAL, errno.ENOSYS):
         return False
-    raise OSError(number, os.strerror(number), str(target))
+    raise OSError(error_number, os.strerror(error_number), str(target))
 
 
 def _to_disk(folder: Path) -> None:

@@ -90,9 +90,9 @@ def write_fit(
         Replace the result of an earlier fit.
     """
     check_target(folder, overwrite=overwrite)
-    with output_folder(folder, overwrite=overwrite) as place:
+    with output_folder(folder, overwrite=overwrite) as output_place:
         return fill_fit_folder(
-            place.folder,
+            output_place.folder,
             model,
             graph,
             known=known,
@@ -122,31 +122,38 @@ def fill_fit_folder(
     :func:`gramme.report.prediction_table`.
     """
     model.save(folder / "model.safetensors")
-    unseen = (estimate or {}).get("predictions") or {}
-    predicted = prediction_table(model, graph, known, all_classes=all_classes)
+    out_of_fold = (estimate or {}).get("predictions") or {}
+    predictions = prediction_table(model, graph, known, all_classes=all_classes)
     if "sets" in config:
-        wanted = config["sets"]
+        set_settings = config["sets"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # too few labels are said with the record of the sets
-            predicted = with_sets(predicted, model, graph, wanted["coverage"], by_class=wanted["by_class"])
-    predicted = with_truth(with_unseen(predicted, unseen), graph)
+            predictions = with_sets(
+                predictions, model, graph, set_settings["coverage"], by_class=set_settings["by_class"]
+            )
+    predictions = with_truth(with_unseen(predictions, out_of_fold), graph)
     if given is not None:
-        predicted = with_columns(predicted, given)
-    write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
+        predictions = with_columns(predictions, given)
+    write_csv(predictions, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding, raw_csv)
-    layers = layer_table(model)
+    layer_rows = layer_table(model)
     if "without_layer" in config:
-        names = {"accuracy": "accuracy_without", "change": "change_without", "low": "change_low", "high": "change_high"}
-        without = pd.DataFrame(config["without_layer"]["layers"]).rename(columns=names)
-        layers = without if layers is None else layers.merge(without, on="layer", how="left")
-    for name, table in (("layers", layers), ("history", getattr(model, "history_", None))):
+        new_names = {
+            "accuracy": "accuracy_without",
+            "change": "change_without",
+            "low": "change_low",
+            "high": "change_high",
+        }
+        left_out_rows = pd.DataFrame(config["without_layer"]["layers"]).rename(columns=new_names)
+        layer_rows = left_out_rows if layer_rows is None else layer_rows.merge(left_out_rows, on="layer", how="left")
+    for name, table in (("layers", layer_rows), ("history", getattr(model, "history_", None))):
         if table is not None:
             write_csv(table, folder / f"{name}.csv", raw=raw_csv)
-    record = config | {"parameters": plain_parameters(model), "versions": versions()}
-    write_settings(folder / "config.json", record)
-    page = folder / "report.html"
-    write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
+    settings_record = config | {"parameters": plain_parameters(model), "versions": versions()}
+    write_settings(folder / "config.json", settings_record)
+    page_path = folder / "report.html"
+    write_fit_page(page_path, model, graph, known=known, estimate=estimate, config=settings_record)
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -160,16 +167,16 @@ def _write_embedding(model: NodeClassifier, folder: Path, form: str, raw_csv: bo
     """Write the embedding; returns a note for ``config.json`` where it is not all of it."""
     if form == "auto" and getattr(model, "embedding_", np.zeros(0)).size > MAX_EMBEDDING_CELLS:
         return {"embedding": "left out, since the data are large; --embedding csv or parquet writes it"}
-    table, note = embedding_table(model)
-    if table is None:
+    embedding_rows, size_note = embedding_table(model)
+    if embedding_rows is None:
         return {}
     if form == "parquet":
         import_extra("pyarrow", "parquet", "writing Parquet")
-        table["node"] = table["node"].astype(str)
-        table.to_parquet(folder / "embedding.parquet", index=False)
+        embedding_rows["node"] = embedding_rows["node"].astype(str)
+        embedding_rows.to_parquet(folder / "embedding.parquet", index=False)
     else:
-        write_csv(table, folder / "embedding.csv", raw=raw_csv)
-    return {"embedding": note} if note else {}
+        write_csv(embedding_rows, folder / "embedding.csv", raw=raw_csv)
+    return {"embedding": size_note} if size_note else {}
 
 
 def plain_parameters(model: NodeClassifier | GrammeRegressor) -> dict[str, Any]:
@@ -196,43 +203,45 @@ def fill_huge_folder(folder: Path | None, model: NodeClassifier, graph: PartGrap
 
     ``folder`` is None at all processes but the first; ``record`` is for ``config.json``.
     """
-    tables = {"layers": layer_table(model), "history": getattr(model, "history_", None)}
+    table_by_name = {"layers": layer_table(model), "history": getattr(model, "history_", None)}
     for rank in range(graph.communicator.size):
-        table = _part_of(model, graph, rank)
-        if folder is not None and table is not None:
+        part_table = _part_of(model, graph, rank)
+        if folder is not None and part_table is not None:
             (folder / "predictions").mkdir(exist_ok=True)
-            write_csv(table, folder / "predictions" / f"part-{rank:04d}.csv")
+            write_csv(part_table, folder / "predictions" / f"part-{rank:04d}.csv")
     if folder is None:
         return []
-    for name, one in tables.items():
-        if one is not None:
-            write_csv(one, folder / f"{name}.csv")
-    note = "the graph is too large for one process, so that predictions are in parts and there is no page"
-    write_settings(folder / "config.json", record | {"note": note, "versions": versions()})
+    for name, written_table in table_by_name.items():
+        if written_table is not None:
+            write_csv(written_table, folder / f"{name}.csv")
+    size_note = "the graph is too large for one process, so that predictions are in parts and there is no page"
+    write_settings(folder / "config.json", record | {"note": size_note, "versions": versions()})
     return sorted(path.name for path in folder.iterdir())
 
 
 def _part_of(model: NodeClassifier, graph: PartGraph, rank: int) -> pd.DataFrame | None:
     """The predictions of one process's nodes, at the first."""
-    communicator, mine = graph.communicator, graph.communicator.rank == rank
-    shares = model.probabilities_ if mine else model.probabilities_[:0]
-    text = encode(graph.nodes.tolist() if mine else [])
-    found = communicator.gather_to_first(np.ascontiguousarray(shares))
-    names = communicator.gather_to_first(np.frombuffer(text, dtype=np.uint8))
-    known = communicator.gather_to_first(np.ascontiguousarray(graph.training_codes[: None if mine else 0]))
-    if found is None or names is None or known is None:
+    communicator, is_own_rank = graph.communicator, graph.communicator.rank == rank
+    own_probabilities = model.probabilities_ if is_own_rank else model.probabilities_[:0]
+    encoded_names = encode(graph.nodes.tolist() if is_own_rank else [])
+    probability_parts = communicator.gather_to_first(np.ascontiguousarray(own_probabilities))
+    name_parts = communicator.gather_to_first(np.frombuffer(encoded_names, dtype=np.uint8))
+    known_parts = communicator.gather_to_first(np.ascontiguousarray(graph.training_codes[: None if is_own_rank else 0]))
+    if probability_parts is None or name_parts is None or known_parts is None:
         return None
-    classes = [str(label) for label in model.classes_.tolist()]
-    listed = decode(names[rank].tobytes()) if names[rank].size else []
-    said = [None if code < 0 else graph.whole.classes[code] for code in known[rank].tolist()]
-    best = found[rank].argmax(axis=1)
-    table = {
-        "node": listed,
-        "known": said,
-        "predicted": np.array(classes, dtype=object)[best],
-        "probability": found[rank].max(axis=1, initial=0),
+    class_names = [str(label) for label in model.classes_.tolist()]
+    node_names = decode(name_parts[rank].tobytes()) if name_parts[rank].size else []
+    known_labels = [None if code < 0 else graph.whole.classes[code] for code in known_parts[rank].tolist()]
+    predicted_codes = probability_parts[rank].argmax(axis=1)
+    prediction_columns = {
+        "node": node_names,
+        "known": known_labels,
+        "predicted": np.array(class_names, dtype=object)[predicted_codes],
+        "probability": probability_parts[rank].max(axis=1, initial=0),
     }
-    return pd.DataFrame(table | {name: found[rank][:, k] for k, name in enumerate(classes)})
+    return pd.DataFrame(
+        prediction_columns | {name: probability_parts[rank][:, k] for k, name in enumerate(class_names)}
+    )
 
 
 # The folder that ``gramme links`` leaves: links, ingredients, model, settings and a page to read.
@@ -254,14 +263,14 @@ def write_analysis(
     ``also`` writes further files, and with ``raw_csv`` cells that a spreadsheet runs as formulas stay as they are.
     """
     check_target(folder, overwrite=overwrite)
-    with output_folder(folder, overwrite=overwrite) as place:
+    with output_folder(folder, overwrite=overwrite) as output_place:
         for name, table in tables.items():
-            write_csv(table, place.folder / f"{name}.csv", raw=raw_csv)
-        record = config | {"versions": versions()}
-        write_settings(place.folder / "config.json", record)
-        also(place.folder)
-        (place.folder / "report.html").write_text(page(record), encoding="utf-8")
-        return sorted(path.name for path in place.folder.iterdir())
+            write_csv(table, output_place.folder / f"{name}.csv", raw=raw_csv)
+        settings_record = config | {"versions": versions()}
+        write_settings(output_place.folder / "config.json", settings_record)
+        also(output_place.folder)
+        (output_place.folder / "report.html").write_text(page(settings_record), encoding="utf-8")
+        return sorted(path.name for path in output_place.folder.iterdir())
 
 
 def write_links(
@@ -277,8 +286,8 @@ def write_links(
     def page(record: dict[str, Any]) -> str:
         return render(links_data(model, links, config=record))
 
-    tables = {"links": links, "ingredients": model.ingredients_}
-    return write_analysis(folder, tables, config, page, also=also, **options)
+    table_by_name = {"links": links, "ingredients": model.ingredients_}
+    return write_analysis(folder, table_by_name, config, page, also=also, **options)
 
 
 def write_ranks(
@@ -300,8 +309,8 @@ def write_ranks(
     def page(record: dict[str, Any]) -> str:
         return render(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
 
-    tables = {"ranks": ranks.reset_index(), "layers": layers.reset_index()}
-    return write_analysis(folder, tables | ({} if seeds is None else {"seeds": seeds}), config, page, **options)
+    table_by_name = {"ranks": ranks.reset_index(), "layers": layers.reset_index()}
+    return write_analysis(folder, table_by_name | ({} if seeds is None else {"seeds": seeds}), config, page, **options)
 
 
 def write_model_page(path: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> Path:
@@ -309,15 +318,15 @@ def write_model_page(path: Path, model: NodeClassifier | GrammeRegressor, graph:
     if isinstance(model, GrammeRegressor):
         write_files({path: render(number_data(model, graph, _page_config(model, graph)))}, overwrite=True)
         return path
-    known = np.full(graph.num_nodes, None, dtype=object)
+    known_labels = np.full(graph.num_nodes, None, dtype=object)
     if hasattr(model, "labelled_"):
-        known[model.labelled_] = model.transduction_[model.labelled_].tolist()
+        known_labels[model.labelled_] = model.transduction_[model.labelled_].tolist()
     estimate = model_estimate(model)
-    names = [method.name for method in METHODS.values() if method.class_name == type(model).__name__]
-    config = _page_config(model, graph) | {"estimate": estimate.record()}
-    config["method"] = min(names, key=len, default=config["method"])
-    measured = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
-    return write_fit_page(path, model, graph, known=known, estimate=measured, config=config)
+    method_names = [method.name for method in METHODS.values() if method.class_name == type(model).__name__]
+    page_config = _page_config(model, graph) | {"estimate": estimate.record()}
+    page_config["method"] = min(method_names, key=len, default=page_config["method"])
+    estimate_record = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
+    return write_fit_page(path, model, graph, known=known_labels, estimate=estimate_record, config=page_config)
 
 
 def _page_config(model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:
@@ -334,12 +343,14 @@ def model_estimate(model: NodeClassifier) -> Estimate:
     """How good a model is, from labels that were predicted unseen; kind "none" if there are no such predictions."""
     if not hasattr(model, "tested_nodes_"):
         return Estimate("none", "call out_of_fold() on the model before report()")
-    seen = model.out_of_fold()
-    inside = seen.codes >= 0
-    labels = np.full(len(model.nodes_), None, dtype=object)
-    labels[seen.nodes[inside]] = model.classes_[seen.codes[inside]].tolist()
-    shares = np.zeros((len(model.nodes_), len(model.classes_)), dtype=np.float32)
-    shares[seen.nodes] = seen.probabilities
-    part = UnseenPredictions.of(seen.nodes[inside], labels, model.classes_, shares)
-    note = "each label was predicted by models that had not learned from it"
-    return joined_estimate("cross-validation", note, [part])
+    out_of_fold = model.out_of_fold()
+    is_known_class = out_of_fold.codes >= 0
+    node_labels = np.full(len(model.nodes_), None, dtype=object)
+    node_labels[out_of_fold.nodes[is_known_class]] = model.classes_[out_of_fold.codes[is_known_class]].tolist()
+    class_probabilities = np.zeros((len(model.nodes_), len(model.classes_)), dtype=np.float32)
+    class_probabilities[out_of_fold.nodes] = out_of_fold.probabilities
+    unseen_predictions = UnseenPredictions.of(
+        out_of_fold.nodes[is_known_class], node_labels, model.classes_, class_probabilities
+    )
+    estimate_note = "each label was predicted by models that had not learned from it"
+    return joined_estimate("cross-validation", estimate_note, [unseen_predictions])

@@ -45,25 +45,25 @@ def prediction_table(
     """
     if known is None:
         known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
-    fitted = getattr(model, "graph_", None) is graph
-    probabilities = model.predict_proba(None if fitted else graph)
-    best = probabilities.argmax(axis=1)
+    on_fitted_graph = getattr(model, "graph_", None) is graph
+    probabilities = model.predict_proba(None if on_fitted_graph else graph)
+    predicted_codes = probabilities.argmax(axis=1)
     columns = {
         # objects, so that names and labels that are numbers, or are not valid Unicode, are kept as they are
         "node": pd.Series(graph.nodes.to_numpy(), dtype=object),
         "known": pd.Series(known, dtype=object),
-        "predicted": pd.Series(model.classes_[best], dtype=object),
-        "probability": probabilities.max(axis=1) if len(best) else [],
+        "predicted": pd.Series(model.classes_[predicted_codes], dtype=object),
+        "probability": probabilities.max(axis=1) if len(predicted_codes) else [],
     }
     if all_classes or (all_classes is None and probabilities.size <= MAX_CLASS_CELLS):
-        for position, label in enumerate(model.classes_.tolist()):
-            columns[proper_text(f"probability_{label}")] = probabilities[:, position]
+        for class_position, label in enumerate(model.classes_.tolist()):
+            columns[proper_text(f"probability_{label}")] = probabilities[:, class_position]
         return pd.DataFrame(columns)
-    ranked = np.argsort(-probabilities, axis=1, kind="stable")
-    for position, name in enumerate(("second", "third")[: len(model.classes_) - 1], start=1):
-        which = ranked[:, position]
-        columns[name] = pd.Series(model.classes_[which], dtype=object)
-        columns[f"{name}_probability"] = np.take_along_axis(probabilities, which[:, None], 1)[:, 0]
+    ranked_codes = np.argsort(-probabilities, axis=1, kind="stable")
+    for class_position, rank_name in enumerate(("second", "third")[: len(model.classes_) - 1], start=1):
+        class_codes = ranked_codes[:, class_position]
+        columns[rank_name] = pd.Series(model.classes_[class_codes], dtype=object)
+        columns[f"{rank_name}_probability"] = np.take_along_axis(probabilities, class_codes[:, None], 1)[:, 0]
     return pd.DataFrame(columns)
 
 
@@ -71,8 +71,8 @@ def with_sets(
     table: pd.DataFrame, model: NodeClassifier, graph: MultilayerGraph, coverage: float, *, by_class: bool = False
 ) -> pd.DataFrame:
     """Predictions with a column ``set``: the classes that are plausible for a node, joined by ``|``."""
-    sets = model.predict_set(graph, coverage=coverage, by_class=by_class)
-    return table.assign(set=pd.Series(joined_sets(sets, model.classes_), dtype=object))
+    class_sets = model.predict_set(graph, coverage=coverage, by_class=by_class)
+    return table.assign(set=pd.Series(joined_sets(class_sets, model.classes_), dtype=object))
 
 
 def number_table(model: GrammeRegressor, graph: MultilayerGraph, coverage: float = 0.9) -> pd.DataFrame:
@@ -80,24 +80,24 @@ def number_table(model: GrammeRegressor, graph: MultilayerGraph, coverage: float
 
     For the graph that the model was fitted on also ``out_of_fold_predicted``, what is said without the node's number.
     """
-    fitted = model.fitted_on(graph)
-    low, high = model.predict_interval(coverage, graph=graph).T
-    known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
+    on_fitted_graph = model.fitted_on(graph)
+    lower_ends, upper_ends = model.predict_interval(coverage, graph=graph).T
+    known_numbers = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
     columns = {
         "node": pd.Series(graph.nodes.to_numpy(), dtype=object),
-        "known": pd.Series(known, dtype=object),
+        "known": pd.Series(known_numbers, dtype=object),
         "predicted": model.predict(graph),
-        "low": low,
-        "high": high,
+        "low": lower_ends,
+        "high": upper_ends,
     }
-    return pd.DataFrame(columns | ({"out_of_fold_predicted": model.out_of_fold_} if fitted else {}))
+    return pd.DataFrame(columns | ({"out_of_fold_predicted": model.out_of_fold_} if on_fitted_graph else {}))
 
 
 def with_truth(table: pd.DataFrame, graph: MultilayerGraph) -> pd.DataFrame:
     """Predictions with the label of each node, whether learned from or not, and which labels were set aside."""
-    truth = pd.Series(np.full(len(table), None) if graph.labels is None else graph.labels, dtype=object)
+    true_labels = pd.Series(np.full(len(table), None) if graph.labels is None else graph.labels, dtype=object)
     return table.assign(
-        held_out=(truth.notna() & table["known"].isna()).to_numpy(), true_label=truth.set_axis(table.index)
+        held_out=(true_labels.notna() & table["known"].isna()).to_numpy(), true_label=true_labels.set_axis(table.index)
     )
 
 
@@ -106,8 +106,8 @@ def with_columns(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
 
     A column whose name is taken already is called ``given_<name>``.
     """
-    names = {name: f"given_{name}" if name in table.columns else name for name in given.columns}
-    return pd.concat([table, given.rename(columns=names).reset_index(drop=True)], axis=1)
+    new_names = {name: f"given_{name}" if name in table.columns else name for name in given.columns}
+    return pd.concat([table, given.rename(columns=new_names).reset_index(drop=True)], axis=1)
 
 
 OUT_OF_FOLD = {
@@ -124,14 +124,14 @@ def with_unseen(table: pd.DataFrame, predictions: Mapping[Any, Mapping[str, Any]
 
     ``predictions`` are by node, of :meth:`gramme.evaluation.Estimate.predictions`.
     """
-    rows = [predictions.get(node, {}) for node in table["node"]]
-    added = {
-        column: pd.Series([row.get(key) for row in rows], dtype=object, index=table.index)
+    unseen_rows = [predictions.get(node, {}) for node in table["node"]]
+    added_columns = {
+        column: pd.Series([row.get(key) for row in unseen_rows], dtype=object, index=table.index)
         for column, key in OUT_OF_FOLD.items()
     }
     for column in ("out_of_fold_probability", "out_of_fold_probability_of_label"):
-        added[column] = added[column].astype(float)
-    return table.assign(**added)
+        added_columns[column] = added_columns[column].astype(float)
+    return table.assign(**added_columns)
 
 
 def layer_table(model: NodeClassifier) -> pd.DataFrame | None:
@@ -139,11 +139,11 @@ def layer_table(model: NodeClassifier) -> pd.DataFrame | None:
     importance = getattr(model, "layer_importance_", None)
     if importance is None:
         return None
-    table = pd.DataFrame({"layer": importance.index, "importance": importance.to_numpy()})
-    members = getattr(model, "layer_importances_", None)
-    if members is not None and len(members) > 1:
-        table["spread"] = members.std(axis=0, ddof=1).to_numpy()
-    return table
+    layer_rows = pd.DataFrame({"layer": importance.index, "importance": importance.to_numpy()})
+    member_importances = getattr(model, "layer_importances_", None)
+    if member_importances is not None and len(member_importances) > 1:
+        layer_rows["spread"] = member_importances.std(axis=0, ddof=1).to_numpy()
+    return layer_rows
 
 
 def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
@@ -155,14 +155,14 @@ def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
     embedding = getattr(model, "embedding_", None)
     if embedding is None:
         return None, ""
-    note, width, members = "", embedding.shape[1], getattr(model, "members_", 1)
-    if embedding.size > MAX_EMBEDDING_CELLS and members > 1 and width % members == 0:
-        width //= members
-        note = f"of the first of {members} members, since the data are large"
-    names = [f"e{position}" for position in range(width)]
-    table = pd.DataFrame(embedding[:, :width], columns=names)
-    table.insert(0, "node", pd.Series(model.nodes_.to_numpy(), dtype=object))
-    return table, note
+    size_note, column_count, member_count = "", embedding.shape[1], getattr(model, "members_", 1)
+    if embedding.size > MAX_EMBEDDING_CELLS and member_count > 1 and column_count % member_count == 0:
+        column_count //= member_count
+        size_note = f"of the first of {member_count} members, since the data are large"
+    column_names = [f"e{position}" for position in range(column_count)]
+    embedding_rows = pd.DataFrame(embedding[:, :column_count], columns=column_names)
+    embedding_rows.insert(0, "node", pd.Series(model.nodes_.to_numpy(), dtype=object))
+    return embedding_rows, size_note
 
 
 def write_csv(table: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
@@ -179,13 +179,13 @@ def write_csv(table: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
     ['node,p', 'a,0.333333', "'=1+1,1"]
     """
     if not raw:
-        guarded = {
+        guarded_columns = {
             without_formula(name): pd.Series([*map(without_formula, column)], dtype=object)
             if not (pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype))
             else column.reset_index(drop=True)
             for name, column in table.items()
         }
-        table = pd.DataFrame(guarded)
+        table = pd.DataFrame(guarded_columns)
     table.to_csv(
         path, index=False, float_format="%.6g", encoding="utf-8", errors="backslashreplace", lineterminator="\n"
     )
@@ -208,5 +208,5 @@ def written_cell(text: str) -> str:
     >>> written_cell("=A1"), written_cell("Ann")
     ("'=A1", 'Ann')
     """
-    guarded: str = without_formula(text)
-    return proper_text(guarded)
+    guarded_text: str = without_formula(text)
+    return proper_text(guarded_text)

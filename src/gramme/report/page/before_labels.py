@@ -88,24 +88,24 @@ def _in_words(names: list[Any], most: int) -> str:
 
 def groups_data(found: Groups, *, config: Mapping[str, Any]) -> dict[str, Any]:
     """Everything the page of some groups shows."""
-    graph, table = found.graph, found.over_represented_
-    groups = []
+    graph, frequent_values = found.graph, found.over_represented_
+    group_facts = []
     for group in range(min(found.count_, SHOWN_GROUPS)):
-        members = np.flatnonzero(found.labels_ == group)
-        sure = found.stability_.to_numpy()[members]
-        first = members[np.argsort(-sure, kind="stable")][:SHOWN_NAMES]
-        mine = table[table["group"] == group].head(4)
-        groups.append(
+        member_positions = np.flatnonzero(found.labels_ == group)
+        member_stability = found.stability_.to_numpy()[member_positions]
+        shown_members = member_positions[np.argsort(-member_stability, kind="stable")][:SHOWN_NAMES]
+        group_values = frequent_values[frequent_values["group"] == group].head(4)
+        group_facts.append(
             {
                 "group": group,
-                "nodes": int(members.size),
-                "stability": float(sure.mean()),
-                "words": [value_words(row) for _, row in mine.iterrows()],
-                "members": [str(graph.nodes[one]) for one in first],
+                "nodes": int(member_positions.size),
+                "stability": float(member_stability.mean()),
+                "words": [value_words(row) for _, row in group_values.iterrows()],
+                "members": [str(graph.nodes[one]) for one in shown_members],
             }
         )
-    codes = np.where(found.isolated_, 0, found.labels_ + 1)
-    support = found.layer_support_
+    group_codes = np.where(found.isolated_, 0, found.labels_ + 1)
+    layer_support = found.layer_support_
     return page_head("groups", config, graph.name) | {
         "nodes": graph.num_nodes,
         "count": found.count_,
@@ -116,12 +116,12 @@ def groups_data(found: Groups, *, config: Mapping[str, Any]) -> dict[str, Any]:
         "seed_agreement": found.seed_agreement_,
         "resampled_agreement": found.resampled_agreement_,
         "overlap": found.overlap_,
-        "groups": groups,
+        "groups": group_facts,
         "layers": [
             {"name": str(layer), **{key: float(value) for key, value in row.items()}}
-            for layer, row in support.iterrows()
+            for layer, row in layer_support.iterrows()
         ],
-        "picture": marked_network(graph, codes, [f"group {one}" for one in range(found.count_)]),
+        "picture": marked_network(graph, group_codes, [f"group {one}" for one in range(found.count_)]),
     }
 
 
@@ -134,18 +134,20 @@ def ask_data(
     config: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Everything the page of chosen nodes shows; parameters as for :func:`write_ask`."""
-    codes = np.zeros(graph.num_nodes, dtype=np.int64)
-    for place, names in enumerate(chosen["stands_for"]):
-        codes[graph.positions(names)] = place + 1
-    asked = graph.positions(chosen["node"])
+    chosen_codes = np.zeros(graph.num_nodes, dtype=np.int64)
+    for chosen_place, names in enumerate(chosen["stands_for"]):
+        chosen_codes[graph.positions(names)] = chosen_place + 1
+    asked_positions = graph.positions(chosen["node"])
     return page_head("ask", config, graph.name) | {
         "nodes": graph.num_nodes,
         "labelled": int(labelled.sum()),
-        "covered": int((codes > 0).sum()),
+        "covered": int((chosen_codes > 0).sum()),
         "count": len(chosen),
         "chosen": _chosen(chosen.head(SHOWN_GROUPS)),
         "curve": None if curve is None else curve.to_dict(orient="records"),
-        "picture": marked_network(graph, codes, [str(one) for one in chosen["node"]], marked=asked, labelled=labelled),
+        "picture": marked_network(
+            graph, chosen_codes, [str(one) for one in chosen["node"]], marked=asked_positions, labelled=labelled
+        ),
     }
 
 
@@ -163,16 +165,19 @@ def next_labels(graph: MultilayerGraph, labels: NDArray[np.object_], known: NDAr
 
     ``labels`` are those that were learned from, None elsewhere; ``known`` says which nodes have one, also set aside.
     """
-    left = int((~known).sum())
-    if not left or graph.num_entries > MAX_NEXT_ENTRIES:
+    unlabelled_count = int((~known).sum())
+    if not unlabelled_count or graph.num_entries > MAX_NEXT_ENTRIES:
         return None
-    bare = graph.replace(labels=None)
-    marks = ["known" if one else None for one in known.tolist()]
+    bare_graph = graph.replace(labels=None)
+    label_marks = ["known" if one else None for one in known.tolist()]
     try:
-        chosen = ask(bare, marks, count=min(NEXT_NODES, left))
-        curve = None
+        chosen_nodes = ask(bare_graph, label_marks, count=min(NEXT_NODES, unlabelled_count))
+        label_curve = None
         if known.sum() >= MIN_LABELS:
-            curve = learning_curve(bare, labels, divisions=NEXT_DIVISIONS)
+            label_curve = learning_curve(bare_graph, labels, divisions=NEXT_DIVISIONS)
     except DataError:  # no ties, or labels of one class: nothing to say
         return None
-    return {"chosen": _chosen(chosen), "curve": None if curve is None else curve.to_dict(orient="records")}
+    return {
+        "chosen": _chosen(chosen_nodes),
+        "curve": None if label_curve is None else label_curve.to_dict(orient="records"),
+    }

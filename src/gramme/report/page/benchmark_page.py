@@ -25,97 +25,115 @@ _GUESS = "majority"
 @for_templates
 def compared(data: Mapping[str, Any]) -> dict[str, Any]:
     """What was compared: datasets, percentages, numbers of splits, and whether methods had all of them alike."""
-    rows = data["rows"]
-    datasets = sorted({row["dataset"] for row in rows})
-    percents = sorted({row["train_percent"] for row in rows})
-    counts: dict[tuple[str, float], set[int]] = {}
-    for row in rows:
-        counts.setdefault((row["dataset"], row["train_percent"]), set()).add(row["repeats"])
+    result_rows = data["rows"]
+    dataset_names = sorted({row["dataset"] for row in result_rows})
+    train_percents = sorted({row["train_percent"] for row in result_rows})
+    repeat_counts: dict[tuple[str, float], set[int]] = {}
+    for row in result_rows:
+        repeat_counts.setdefault((row["dataset"], row["train_percent"]), set()).add(row["repeats"])
     return {
-        "datasets": datasets,
-        "percents": [f"{percent:g}" for percent in percents],
-        "repeats": sorted({row["repeats"] for row in rows}),
-        "whole": len(rows) == len(data["methods"]) * len(datasets) * len(percents),
-        "shared": all(len(found) == 1 for found in counts.values()),
+        "datasets": dataset_names,
+        "percents": [f"{percent:g}" for percent in train_percents],
+        "repeats": sorted({row["repeats"] for row in result_rows}),
+        "whole": len(result_rows) == len(data["methods"]) * len(dataset_names) * len(train_percents),
+        "shared": all(len(found) == 1 for found in repeat_counts.values()),
     }
 
 
 @for_templates
 def unsettled(data: Mapping[str, Any]) -> dict[str, int] | None:
     """In how many comparisons no method is the best by the test, and how many splits these had; None if in none."""
-    places: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    rows_by_place: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for row in data["rows"]:
         if there(row["accuracy_mean"]):
-            places.setdefault((row["dataset"], row["train_percent"]), []).append(row)
-    contested = [rows for rows in places.values() if len(rows) > 1]
-    open_places = [rows for rows in contested if not any(row.get("best") for row in rows)]
+            rows_by_place.setdefault((row["dataset"], row["train_percent"]), []).append(row)
+    contested_places = [rows for rows in rows_by_place.values() if len(rows) > 1]
+    open_places = [rows for rows in contested_places if not any(row.get("best") for row in rows)]
     if not open_places:
         return None
-    counts = [row["repeats"] for rows in open_places for row in rows]
-    return {"open": len(open_places), "contested": len(contested), "least": min(counts), "most": max(counts)}
+    split_counts = [row["repeats"] for rows in open_places for row in rows]
+    return {
+        "open": len(open_places),
+        "contested": len(contested_places),
+        "least": min(split_counts),
+        "most": max(split_counts),
+    }
 
 
 @for_templates
 def accuracy_plots(data: Mapping[str, Any]) -> dict[str, Any]:
     """A small chart per dataset, one line per method, and what its colours mean."""
-    styles = _styles(data["methods"])
-    figures = []
+    method_styles = _styles(data["methods"])
+    dataset_figures = []
     for dataset in sorted({row["dataset"] for row in data["rows"]}):
-        rows = [row for row in data["rows"] if row["dataset"] == dataset and there(row["accuracy_mean"])]
-        series = []
+        dataset_rows = [row for row in data["rows"] if row["dataset"] == dataset and there(row["accuracy_mean"])]
+        method_series = []
         for method in data["methods"]:
-            mine = sorted((row for row in rows if row["method"] == method), key=lambda row: row["train_percent"])
-            if not mine:
+            method_rows = sorted(
+                (row for row in dataset_rows if row["method"] == method), key=lambda row: row["train_percent"]
+            )
+            if not method_rows:
                 continue
-            reach = [row["accuracy_ci95"] if there(row["accuracy_ci95"]) else 0.0 for row in mine]
-            series.append(
+            half_widths = [row["accuracy_ci95"] if there(row["accuracy_ci95"]) else 0.0 for row in method_rows]
+            method_series.append(
                 Series(
                     method,
-                    [row["train_percent"] for row in mine],
-                    [row["accuracy_mean"] for row in mine],
-                    [max(0.0, row["accuracy_mean"] - one) for row, one in zip(mine, reach, strict=True)],
-                    [min(100.0, row["accuracy_mean"] + one) for row, one in zip(mine, reach, strict=True)],
-                    style=styles[method][0],
-                    dashed=styles[method][1],
+                    [row["train_percent"] for row in method_rows],
+                    [row["accuracy_mean"] for row in method_rows],
+                    [max(0.0, row["accuracy_mean"] - one) for row, one in zip(method_rows, half_widths, strict=True)],
+                    [min(100.0, row["accuracy_mean"] + one) for row, one in zip(method_rows, half_widths, strict=True)],
+                    style=method_styles[method][0],
+                    dashed=method_styles[method][1],
                 )
             )
         figure = chart(
-            series,
+            method_series,
             title=f"Accuracy of each method on {shorten(dataset, 60)} by training percentage",
             x_label="training nodes, %",
             y_label="accuracy, %",
-            ticks_x=sorted({row["train_percent"] for row in rows}),
+            ticks_x=sorted({row["train_percent"] for row in dataset_rows}),
         )
-        figures.append((dataset, figure))
-    titles = {_GUESS: f"guessing ({_GUESS})"}
-    keys = [
-        Series(shorten(titles.get(one, one), 60), [], [], style=style, dashed=dashed)
-        for one, (style, dashed) in ((one, styles[one]) for one in data["methods"])
+        dataset_figures.append((dataset, figure))
+    legend_titles = {_GUESS: f"guessing ({_GUESS})"}
+    legend_series = [
+        Series(shorten(legend_titles.get(one, one), 60), [], [], style=style, dashed=dashed)
+        for one, (style, dashed) in ((one, method_styles[one]) for one in data["methods"])
     ]
-    return {"figures": figures, "legend": legend(keys)}
+    return {"figures": dataset_figures, "legend": legend(legend_series)}
 
 
 @for_templates
 def time_figure(data: Mapping[str, Any]) -> dict[str, Any] | None:
     """Processor time against accuracy, means over what all methods have been run on; None if there is nothing."""
-    rows = [row for row in data["rows"] if there(row["accuracy_mean"]) and there(row["cpu_seconds_mean"])]
+    timed_rows = [row for row in data["rows"] if there(row["accuracy_mean"]) and there(row["cpu_seconds_mean"])]
     runs_of = {
-        method: {(row["dataset"], row["train_percent"]) for row in rows if row["method"] == method}
+        method: {(row["dataset"], row["train_percent"]) for row in timed_rows if row["method"] == method}
         for method in data["methods"]
     }
-    ran = [method for method in data["methods"] if runs_of[method]]
-    common = set.intersection(*(runs_of[method] for method in ran)) if ran else set()
-    if not common:
+    methods_run = [method for method in data["methods"] if runs_of[method]]
+    common_places = set.intersection(*(runs_of[method] for method in methods_run)) if methods_run else set()
+    if not common_places:
         return None
-    styles = _styles(data["methods"])
-    points = []
-    for method in ran:
-        mine = [row for row in rows if row["method"] == method and (row["dataset"], row["train_percent"]) in common]
-        seconds = math.exp(sum(math.log(max(row["cpu_seconds_mean"], 1e-6)) for row in mine) / len(mine))
-        points.append((sum(row["accuracy_mean"] for row in mine) / len(mine), seconds, method))
-    points.sort(reverse=True)
+    method_styles = _styles(data["methods"])
+    method_points = []
+    for method in methods_run:
+        method_rows = [
+            row
+            for row in timed_rows
+            if row["method"] == method and (row["dataset"], row["train_percent"]) in common_places
+        ]
+        mean_seconds = math.exp(
+            sum(math.log(max(row["cpu_seconds_mean"], 1e-6)) for row in method_rows) / len(method_rows)
+        )
+        method_points.append(
+            (sum(row["accuracy_mean"] for row in method_rows) / len(method_rows), mean_seconds, method)
+        )
+    method_points.sort(reverse=True)
     figure = chart(
-        [Series(method, [seconds], [accuracy], style=styles[method][0]) for accuracy, seconds, method in points],
+        [
+            Series(method, [seconds], [accuracy], style=method_styles[method][0])
+            for accuracy, seconds, method in method_points
+        ],
         title="Mean accuracy against processor time per run, one point per method",
         x_label="processor seconds per run",
         y_label="accuracy, %",
@@ -123,7 +141,7 @@ def time_figure(data: Mapping[str, Any]) -> dict[str, Any] | None:
         lines=False,
         numbered=True,
     )
-    return {"figure": figure, "points": points, "datasets": len({dataset for dataset, _ in common})}
+    return {"figure": figure, "points": method_points, "datasets": len({dataset for dataset, _ in common_places})}
 
 
 def _styles(methods: list[str]) -> dict[str, tuple[int, bool]]:
@@ -163,23 +181,27 @@ def benchmark_page(ledger: Path) -> str:
 
 def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) -> dict[str, Any]:
     """Everything the page of a benchmark shows, as plain values, from the runs of a ledger."""
-    table = summarise(runs)
+    summary_table = summarise(runs)
     # a method whose settings were changed is a competitor of its own
-    changed = table["settings"].astype(str)
-    full = table["method"].where(changed == "", table["method"] + " (" + changed + ")")
-    rows = [
+    changed_settings = summary_table["settings"].astype(str)
+    full_names = summary_table["method"].where(
+        changed_settings == "", summary_table["method"] + " (" + changed_settings + ")"
+    )
+    result_rows = [
         {"dataset": dataset, "method": method, **values}
-        for dataset, method, values in zip(table["dataset"], full, table[_SHOWN].to_dict(orient="records"), strict=True)
+        for dataset, method, values in zip(
+            summary_table["dataset"], full_names, summary_table[_SHOWN].to_dict(orient="records"), strict=True
+        )
     ]
-    rows.sort(key=lambda row: (row["dataset"], row["train_percent"], -_or_zero(row["accuracy_mean"])))
+    result_rows.sort(key=lambda row: (row["dataset"], row["train_percent"], -_or_zero(row["accuracy_mean"])))
     return {
         "format": FORMAT,
         "version": VERSION,
         "kind": "benchmark",
         "name": name,
         "runs": len(runs),
-        "rows": rows,
-        "methods": _in_order(full),
+        "rows": result_rows,
+        "methods": _in_order(full_names),
         "rankings": _rankings(
             "train_percent",
             sorted(runs["train_percent"].astype(float).unique().tolist()),
@@ -199,13 +221,13 @@ def _in_order(names: pd.Series) -> list[str]:
 
 def _rankings(what: str, values: Iterable[Any], rank: Callable[[Any], Ranking]) -> list[dict[str, Any]]:
     """Average ranks for each value for which enough has been run, as plain values for :func:`.charts.rank_figure`."""
-    found = []
+    ranking_records = []
     for value in values:
         try:
             ranking = rank(value)
         except DataError:
             continue  # too few methods or datasets
-        found.append(
+        ranking_records.append(
             {
                 what: value,
                 "methods": ranking.methods,
@@ -216,37 +238,40 @@ def _rankings(what: str, values: Iterable[Any], rank: Callable[[Any], Ranking]) 
                 "groups": [list(group) for group in ranking.groups()],
             }
         )
-    return found
+    return ranking_records
 
 
 def failed_runs(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """How many runs ended with which error, by dataset and method."""
-    failed = runs[runs["status"] != "done"]
-    counted = failed.groupby(["dataset", "method", "error"], dropna=False).size().reset_index(name="runs")
-    rows: list[dict[str, Any]] = counted.to_dict(orient="records")  # type: ignore[assignment]
-    return [row | {"error": str(row["error"]), "runs": int(row["runs"])} for row in rows]
+    failed_rows = runs[runs["status"] != "done"]
+    failure_counts = failed_rows.groupby(["dataset", "method", "error"], dropna=False).size().reset_index(name="runs")
+    failure_rows: list[dict[str, Any]] = failure_counts.to_dict(orient="records")  # type: ignore[assignment]
+    return [row | {"error": str(row["error"]), "runs": int(row["runs"])} for row in failure_rows]
 
 
 def _versions(runs: pd.DataFrame) -> list[dict[str, str]]:
     """The distinct sets of versions that runs were made with."""
-    found = []
+    distinct_versions = []
     for text in runs["versions"].unique().tolist():
         try:
             versions = json.loads(text)
         except ValueError:
             versions = {"unknown": str(text)}
-        found.append(versions if isinstance(versions, dict) else {"unknown": str(versions)})
-    return found
+        distinct_versions.append(versions if isinstance(versions, dict) else {"unknown": str(versions)})
+    return distinct_versions
 
 
 def _command(runs: pd.DataFrame, given: Sequence[str] = (), *, out: str) -> str:
     """A command for runs that were asked for in Python: does the same but for settings that were changed."""
-    parts = ["gramme", "benchmark", *given]
+    command_words = ["gramme", "benchmark", *given]
     for column, option in (("dataset", "--datasets"), ("method", "--methods"), ("train_percent", "--train")):
         if column in runs:
-            values = sorted(set(runs[column]))
-            parts += [option, ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)]
-    return shlex.join([*parts, "--repeats", str(int(runs["realisation"].max()) + 1), "--out", out])
+            option_values = sorted(set(runs[column]))
+            command_words += [
+                option,
+                ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in option_values),
+            ]
+    return shlex.join([*command_words, "--repeats", str(int(runs["realisation"].max()) + 1), "--out", out])
 
 
 def _or_zero(value: float) -> float:
@@ -259,10 +284,10 @@ def _or_zero(value: float) -> float:
 def link_benchmark_page(ledger: Path) -> str:
     """The page of all rows in a ledger of links."""
     with Ledger(ledger, "links", create=False) as opened:
-        rows = opened.runs()
-    if not len(rows):
+        result_rows = opened.runs()
+    if not len(result_rows):
         raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task links fills it")
-    return render(link_benchmark_data(rows, ledger.name))
+    return render(link_benchmark_data(result_rows, ledger.name))
 
 
 def link_benchmark_data(rows: pd.DataFrame, title: str) -> dict[str, Any]:

@@ -59,27 +59,28 @@ def chart(
     ``numbered`` writes 1, 2, ... beside the first point of each series; ``ticks_x`` are the only places to mark below.
     Over a single one of these the series stand side by side.
     """
-    drawn = [one for one in series if len(one.x)]
-    if not drawn:
+    drawn_series = [one for one in series if len(one.x)]
+    if not drawn_series:
         return Markup("")
-    x_ticks = _ticks([value for one in drawn for value in one.x], log=log_x)
-    y_ticks = _ticks([value for one in drawn for part in (one.y, one.low, one.high) for value in part or ()])
+    x_ticks = _ticks([value for one in drawn_series for value in one.x], log=log_x)
+    y_ticks = _ticks([value for one in drawn_series for part in (one.y, one.low, one.high) for value in part or ()])
     if percent:
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
         if len(y_ticks) < 2:
             y_ticks = [0.0, 1.0]
     y_words = _words(y_ticks, percent=percent)
-    left = max(_LEFT, 18 + 7 * max(map(len, y_words)))  # so that the numbers leave room for what they mean
-    x = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
+    left_edge = max(_LEFT, 18 + 7 * max(map(len, y_words)))  # so that the numbers leave room for what they mean
+    x = _Axis(x_ticks, left_edge, WIDTH - _RIGHT, log=log_x)
     if ticks_x is not None:
-        margin = 0.08 * ((max(ticks_x) - min(ticks_x)) or 1.0)
-        x = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], left, WIDTH - _RIGHT)
+        tick_margin = 0.08 * ((max(ticks_x) - min(ticks_x)) or 1.0)
+        x = _Axis([min(ticks_x) - tick_margin, max(ticks_x) + tick_margin], left_edge, WIDTH - _RIGHT)
         x.ticks = ticks_x
     y = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
     # Over one place alone, points and intervals would cover each other
-    gap = min(14.0, 160 / len(drawn)) if ticks_x is not None and len(ticks_x) == 1 else 0.0
-    shapes = [
-        _shape(one, x, y, lines=lines, shift=gap * (number - (len(drawn) - 1) / 2)) for number, one in enumerate(drawn)
+    series_gap = min(14.0, 160 / len(drawn_series)) if ticks_x is not None and len(ticks_x) == 1 else 0.0
+    series_shapes = [
+        _shape(one, x, y, lines=lines, shift=series_gap * (number - (len(drawn_series) - 1) / 2))
+        for number, one in enumerate(drawn_series)
     ]
     return macro(
         "charts",
@@ -87,7 +88,7 @@ def chart(
         {
             "width": WIDTH,
             "height": HEIGHT,
-            "left": left,
+            "left": left_edge,
             "right": WIDTH - _RIGHT,
             "bottom": HEIGHT - _BOTTOM,
             "middle": (HEIGHT - _BOTTOM + _TOP) / 2,
@@ -97,8 +98,8 @@ def chart(
             "x_ticks": list(zip(map(x, x.ticks), _words(x.ticks, percent=percent_x), strict=True)),
             "y_ticks": list(zip(map(y, y.ticks), y_words, strict=True)),
             "radius": 3 if lines else 4.5,
-            "series": shapes,
-            "numbers": _numbers(drawn, x, y) if numbered else [],
+            "series": series_shapes,
+            "numbers": _numbers(drawn_series, x, y) if numbered else [],
         },
     )
 
@@ -121,55 +122,60 @@ class _Axis:
         return math.log10(max(value, 1e-12)) if self.log else value
 
     def __call__(self, value: float) -> float:
-        share = (self._scale(value) - self.low) / ((self.high - self.low) or 1.0)
-        return round(self.start + min(max(share, -0.02), 1.02) * (self.end - self.start), 1)
+        axis_share = (self._scale(value) - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.start + min(max(axis_share, -0.02), 1.02) * (self.end - self.start), 1)
 
 
 def _shape(one: Series, x: _Axis, y: _Axis, *, lines: bool, shift: float) -> dict[str, Any]:
     """The places of a series: intervals, the line and the points."""
-    points = [(round(x(across) + shift, 1), y(up)) for across, up in zip(one.x, one.y, strict=True)]
-    errors = []
+    point_places = [(round(x(across) + shift, 1), y(up)) for across, up in zip(one.x, one.y, strict=True)]
+    error_lines = []
     if one.low is not None and one.high is not None:
-        errors = [(at, y(low), y(high)) for (at, _), low, high in zip(points, one.low, one.high, strict=True)]
+        error_lines = [
+            (at, y(low), y(high)) for (at, _), low, high in zip(point_places, one.low, one.high, strict=True)
+        ]
     return {
         "name": one.name,
         "style": one.style,
         "dashed": one.dashed,
-        "errors": errors,
-        "path": " ".join(f"{across},{up}" for across, up in points) if lines and len(points) > 1 else "",
-        "points": points if not one.bare and (not lines or len(points) <= 12) else [],
+        "errors": error_lines,
+        "path": " ".join(f"{across},{up}" for across, up in point_places) if lines and len(point_places) > 1 else "",
+        "points": point_places if not one.bare and (not lines or len(point_places) <= 12) else [],
     }
 
 
 def _numbers(series: Sequence[Series], x: _Axis, y: _Axis) -> list[tuple[float, float, int]]:
     """Numbers beside the points, in the order of the series, moved down where they would cover each other."""
-    placed: list[tuple[float, float, int]] = []
+    placed_numbers: list[tuple[float, float, int]] = []
     for number, one in enumerate(series, start=1):
-        left, height = x(one.x[0]) + 8, y(one.y[0]) + 4
-        if left > WIDTH - 16:
-            left -= 24
-        while any(abs(height - other) < 11 and abs(left - beside) < 15 for beside, other, _ in placed):
-            height += 4
-        placed.append((left, height, number))
-    return placed
+        number_left, number_height = x(one.x[0]) + 8, y(one.y[0]) + 4
+        if number_left > WIDTH - 16:
+            number_left -= 24
+        while any(
+            abs(number_height - other_height) < 11 and abs(number_left - other_left) < 15
+            for other_left, other_height, _ in placed_numbers
+        ):
+            number_height += 4
+        placed_numbers.append((number_left, number_height, number))
+    return placed_numbers
 
 
 def _ticks(values: Sequence[float], *, log: bool = False) -> list[float]:
     """Round numbers that enclose the values."""
-    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
-    low, high = min(finite), max(finite)
+    finite_values = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    lowest_value, highest_value = min(finite_values), max(finite_values)
     if log:
-        first = math.floor(math.log10(max(low, 1e-9)))
-        last = max(math.ceil(math.log10(max(high, 1e-9))), first + 1)
-        return [10.0**power for power in range(first, last + 1)]
-    if high - low < 1e-9 * max(abs(high), 1e-6):
-        low, high = low - 0.5, high + 0.5
-    rough = (high - low) / 4
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= rough * 0.999)
-    first = math.floor(low / step + 1e-9)
-    last = math.ceil(high / step - 1e-9)
-    return [round(place * step, 10) for place in range(first, last + 1)]
+        first_tick = math.floor(math.log10(max(lowest_value, 1e-9)))
+        last_tick = max(math.ceil(math.log10(max(highest_value, 1e-9))), first_tick + 1)
+        return [10.0**power for power in range(first_tick, last_tick + 1)]
+    if highest_value - lowest_value < 1e-9 * max(abs(highest_value), 1e-6):
+        lowest_value, highest_value = lowest_value - 0.5, highest_value + 0.5
+    rough_step = (highest_value - lowest_value) / 4
+    step_unit = 10.0 ** math.floor(math.log10(rough_step))
+    tick_step = next(step_unit * times for times in (1, 2, 2.5, 5, 10) if step_unit * times >= rough_step * 0.999)
+    first_tick = math.floor(lowest_value / tick_step + 1e-9)
+    last_tick = math.ceil(highest_value / tick_step - 1e-9)
+    return [round(place * tick_step, 10) for place in range(first_tick, last_tick + 1)]
 
 
 def _words(ticks: Sequence[float], *, percent: bool) -> list[str]:

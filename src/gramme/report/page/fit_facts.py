@@ -40,7 +40,7 @@ def page_head(kind: str, config: Mapping[str, Any], graph_name: str | None) -> d
 
 def graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
     """The size of a graph and of its layers."""
-    layers = [
+    layer_facts = [
         {
             "name": name,
             "edges": layer.num_edges,
@@ -49,7 +49,7 @@ def graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
         }
         for name, layer in graph.layers.items()
     ]
-    return {"name": graph.name, "nodes": graph.num_nodes, "layers": layers}
+    return {"name": graph.name, "nodes": graph.num_nodes, "layers": layer_facts}
 
 
 @for_templates
@@ -76,8 +76,10 @@ def leading(estimate: Mapping[str, Any]) -> dict[str, Any]:
 @for_templates
 def untested_classes(estimate: Mapping[str, Any], classes: Sequence[str]) -> list[str]:
     """The classes that no tested label is of, so that nothing is known of how well they are identified."""
-    recall = estimate.get("recall")
-    return [] if not recall else [label for label in classes if not recall.get(label, {"nodes": 0})["nodes"]]
+    class_recall = estimate.get("recall")
+    return (
+        [] if not class_recall else [label for label in classes if not class_recall.get(label, {"nodes": 0})["nodes"]]
+    )
 
 
 @for_templates
@@ -88,93 +90,116 @@ def confusion_shown(confusion: Mapping[str, Any] | None) -> dict[str, Any] | Non
     """
     if not confusion or not confusion.get("counts"):
         return None
-    classes, counts = confusion["classes"], confusion["counts"]
-    rows, mistakes = [], []
-    for place, (label, row) in enumerate(zip(classes, counts, strict=True)):
-        total = sum(row)
-        wrong = [(count, other) for other, count in zip(classes, row, strict=True) if count and other != label]
-        mistakes += [
-            {"label": label, "predicted": other, "count": count, "share": count / total} for count, other in wrong
+    class_names, confusion_counts = confusion["classes"], confusion["counts"]
+    class_rows, mistakes = [], []
+    for class_place, (label, class_counts) in enumerate(zip(class_names, confusion_counts, strict=True)):
+        tested_count = sum(class_counts)
+        wrong_counts = [
+            (count, other) for other, count in zip(class_names, class_counts, strict=True) if count and other != label
         ]
-        cells = [
+        mistakes += [
+            {"label": label, "predicted": other, "count": count, "share": count / tested_count}
+            for count, other in wrong_counts
+        ]
+        row_cells = [
             {
                 "count": count,
-                "share": count / total if total else 0.0,
-                "kind": "right" if place == column else "wrong",
-                "heat": 1 + min(7, int(8 * count / total)) if count else 0,
+                "share": count / tested_count if tested_count else 0.0,
+                "kind": "right" if class_place == column else "wrong",
+                "heat": 1 + min(7, int(8 * count / tested_count)) if count else 0,
             }
-            for column, count in enumerate(row)
+            for column, count in enumerate(class_counts)
         ]
-        rows.append(
+        class_rows.append(
             {
                 "label": label,
-                "tested": total,
-                "right": row[place] / total if total else None,
-                "mostly": max(wrong, default=None, key=lambda pair: pair[0]),
-                "cells": cells if len(classes) <= MAX_CONFUSION_CLASSES else [],
+                "tested": tested_count,
+                "right": class_counts[class_place] / tested_count if tested_count else None,
+                "mostly": max(wrong_counts, default=None, key=lambda pair: pair[0]),
+                "cells": row_cells if len(class_names) <= MAX_CONFUSION_CLASSES else [],
             }
         )
     mistakes.sort(key=lambda one: (-one["count"], -one["share"]))
-    return {"rows": rows, "mistakes": mistakes[:WORST_CONFUSIONS], "matrix": len(classes) <= MAX_CONFUSION_CLASSES}
+    return {
+        "rows": class_rows,
+        "mistakes": mistakes[:WORST_CONFUSIONS],
+        "matrix": len(class_names) <= MAX_CONFUSION_CLASSES,
+    }
 
 
 @for_templates
 def reliability_facts(estimate: Mapping[str, Any]) -> dict[str, Any] | None:
     """How sure predictions of unseen labels were and how often they were right; None where no labels were tested."""
-    table = estimate.get("reliability")
-    if not table or not table["probability"]:
+    reliability_table = estimate.get("reliability")
+    if not reliability_table or not reliability_table["probability"]:
         return None
-    whole, apart = on_the_whole(table), bins_off(table)
-    said, right = table["probability"], table["right"]
+    overall_reliability, bins_apart = on_the_whole(reliability_table), bins_off(reliability_table)
+    said_probabilities, right_shares = reliability_table["probability"], reliability_table["right"]
     facts: dict[str, Any] = {
         "holdout": estimate.get("kind") == "holdout",
-        "said": whole.said,
-        "right": whole.right,
-        "nodes": whole.nodes,
-        "verdict": whole.verdict,
-        "apart": bool(apart),
-        "few": whole.nodes < 4 * LABELS_PER_BIN,
+        "said": overall_reliability.said,
+        "right": overall_reliability.right,
+        "nodes": overall_reliability.nodes,
+        "verdict": overall_reliability.verdict,
+        "apart": bool(bins_apart),
+        "few": overall_reliability.nodes < 4 * LABELS_PER_BIN,
         "figure": None,
     }
-    if len(said) > 1:
-        off = max(range(len(said)), key=lambda place: abs(said[place] - right[place]))
-        start = int(10 * min(*said, *table["low"])) / 10
-        line = Series("as said", [start, 1.0], [start, 1.0], style=0, dashed=True, bare=True)
-        points = Series("what happened, with 95 % interval", said, right, table["low"], table["high"])
-        figure = chart(
-            [line, points],
+    if len(said_probabilities) > 1:
+        farthest_bin = max(
+            range(len(said_probabilities)), key=lambda place: abs(said_probabilities[place] - right_shares[place])
+        )
+        axis_start = int(10 * min(*said_probabilities, *reliability_table["low"])) / 10
+        equal_line = Series("as said", [axis_start, 1.0], [axis_start, 1.0], style=0, dashed=True, bare=True)
+        bin_points = Series(
+            "what happened, with 95 % interval",
+            said_probabilities,
+            right_shares,
+            reliability_table["low"],
+            reliability_table["high"],
+        )
+        reliability_figure = chart(
+            [equal_line, bin_points],
             title="Share of right predictions by the probability they were given",
             x_label="probability of the prediction",
             y_label="share right",
             percent=True,
             percent_x=True,
         )
-        facts |= {"far_said": share(said[off]), "far_right": share(right[off]), "far_nodes": table["nodes"][off]}
-        facts |= {"far_apart": off in apart, "figure": figure, "legend": legend([line, points])}
+        facts |= {
+            "far_said": share(said_probabilities[farthest_bin]),
+            "far_right": share(right_shares[farthest_bin]),
+            "far_nodes": reliability_table["nodes"][farthest_bin],
+        }
+        facts |= {
+            "far_apart": farthest_bin in bins_apart,
+            "figure": reliability_figure,
+            "legend": legend([equal_line, bin_points]),
+        }
     return facts
 
 
 @for_templates
 def set_sizes(facts: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """How many classes the sets hold, as words, nodes and the share of nodes; many sizes are joined."""
-    sizes = sorted((int(size), count) for size, count in facts["sizes"].items())
-    total = sum(count for _, count in sizes)
-    rows = [("1 class" if size == 1 else f"{size} classes", count) for size, count in sizes[:MAX_SET_SIZES]]
-    if len(sizes) > MAX_SET_SIZES:
-        rows.append(("more", sum(count for _, count in sizes[MAX_SET_SIZES:])))
-    return [(words, count, count / total) for words, count in rows] if total else []
+    node_counts = sorted((int(size), count) for size, count in facts["sizes"].items())
+    node_total = sum(count for _, count in node_counts)
+    size_rows = [("1 class" if size == 1 else f"{size} classes", count) for size, count in node_counts[:MAX_SET_SIZES]]
+    if len(node_counts) > MAX_SET_SIZES:
+        size_rows.append(("more", sum(count for _, count in node_counts[MAX_SET_SIZES:])))
+    return [(words, count, count / node_total) for words, count in size_rows] if node_total else []
 
 
 @for_templates
 def importance_rows(layers: Mapping[str, list[Any]]) -> tuple[list[dict[str, Any]], float]:
     """Layers with their share and its spread, the largest first, and what the longest bar stands for."""
-    spread = layers.get("spread") or [None] * len(layers["layer"])
-    rows = [
+    importance_spread = layers.get("spread") or [None] * len(layers["layer"])
+    layer_rows = [
         {"layer": layer, "share": part or 0, "spread": wide}
-        for layer, part, wide in zip(layers["layer"], layers["importance"], spread, strict=True)
+        for layer, part, wide in zip(layers["layer"], layers["importance"], importance_spread, strict=True)
     ]
-    rows.sort(key=lambda row: -row["share"])
-    return rows, max((row["share"] + (row["spread"] or 0) for row in rows), default=0) or 1.0
+    layer_rows.sort(key=lambda row: -row["share"])
+    return layer_rows, max((row["share"] + (row["spread"] or 0) for row in layer_rows), default=0) or 1.0
 
 
 @for_templates
@@ -188,38 +213,47 @@ def training_figures(history: Mapping[str, list[Any]] | None) -> list[dict[str, 
     """Curves of the loss and of accuracies over the epochs."""
     if not history:
         return []
-    across = next((key for key in ("epoch", "iteration", "step") if key in history), None)
-    places = history[across] if across else range(1, len(next(iter(history.values()))) + 1)
-    columns = [key for key in history if key not in (across, "member")]
-    accuracies = [key for key in columns if "accuracy" in key or "f1" in key]
-    figures = []
-    for keys, title in (([key for key in columns if key not in accuracies], "Loss"), (accuracies, "Accuracy")):
-        series = []
-        for style, key in enumerate(keys, start=1):
-            points = [
-                (x, float(y)) for x, y in zip(places, history[key], strict=True) if there(y) and not isinstance(y, bool)
+    step_column = next((key for key in ("epoch", "iteration", "step") if key in history), None)
+    step_values = history[step_column] if step_column else range(1, len(next(iter(history.values()))) + 1)
+    value_columns = [key for key in history if key not in (step_column, "member")]
+    accuracies = [key for key in value_columns if "accuracy" in key or "f1" in key]
+    curve_figures = []
+    for curve_columns, title in (
+        ([key for key in value_columns if key not in accuracies], "Loss"),
+        (accuracies, "Accuracy"),
+    ):
+        curve_series = []
+        for style, key in enumerate(curve_columns, start=1):
+            curve_points = [
+                (x, float(y))
+                for x, y in zip(step_values, history[key], strict=True)
+                if there(y) and not isinstance(y, bool)
             ]
-            if points:
-                x, y = zip(*points, strict=True)
-                series.append(Series(key.replace("_", " "), x, y, style=style))
-        if series:
+            if curve_points:
+                x, y = zip(*curve_points, strict=True)
+                curve_series.append(Series(key.replace("_", " "), x, y, style=style))
+        if curve_series:
             figure = chart(
-                series,
-                title=f"{title} over the {across or 'step'}s of training",
-                x_label=across or "step",
+                curve_series,
+                title=f"{title} over the {step_column or 'step'}s of training",
+                x_label=step_column or "step",
                 y_label=title,
                 percent=title == "Accuracy",
             )
-            figures.append({"title": title, "figure": figure, "legend": legend(series) if len(series) > 1 else ""})
-    return figures
+            curve_figures.append(
+                {"title": title, "figure": figure, "legend": legend(curve_series) if len(curve_series) > 1 else ""}
+            )
+    return curve_figures
 
 
 @for_templates
 def attention_weight(ingredients: Mapping[str, list[Any]] | None) -> float | None:
     """The weight of attention in a mixture, None if it has no part in one."""
     made_of = ingredients or {}
-    weights: dict[str, float] = dict(zip(made_of.get("ingredient", []), made_of.get("weight", []), strict=False))
-    return weights.get(ATTENTION)
+    ingredient_weights: dict[str, float] = dict(
+        zip(made_of.get("ingredient", []), made_of.get("weight", []), strict=False)
+    )
+    return ingredient_weights.get(ATTENTION)
 
 
 @for_templates
@@ -229,22 +263,25 @@ def command(config: Mapping[str, Any]) -> str:
     >>> command({"data": "my votes.csv", "method": "gramme-fusion", "seed": 3})
     "gramme fit 'my votes.csv' --method gramme-fusion --seed 3 --out result"
     """
-    given = config.get("command")
-    if given:
+    given_command = config.get("command")
+    if given_command:
         try:
-            words = [str(word) for word in given] if isinstance(given, list) else shlex.split(given)
+            command_words = (
+                [str(word) for word in given_command] if isinstance(given_command, list) else shlex.split(given_command)
+            )
         except ValueError:  # changed by hand
-            return str(given)
+            return str(given_command)
         # into another folder, since the results of the first run would be in the way
-        places = enumerate(words)
+        numbered_words = enumerate(command_words)
         return shlex.join(
-            word.rstrip("/") + "-again" if place and words[place - 1] == "--out" else word for place, word in places
+            word.rstrip("/") + "-again" if place and command_words[place - 1] == "--out" else word
+            for place, word in numbered_words
         )
-    words = ["gramme", "fit", str(config.get("data", "DATA"))]
+    command_words = ["gramme", "fit", str(config.get("data", "DATA"))]
     for option in ("method", "holdout", "seed"):
         if config.get(option) is not None:
-            words += [f"--{option}", str(config[option])]
-    return shlex.join([*words, "--out", str(config.get("out", "result"))])
+            command_words += [f"--{option}", str(config[option])]
+    return shlex.join([*command_words, "--out", str(config.get("out", "result"))])
 
 
 OWN_OPTIONS = ("--out", "--count", "--labels", "--label", "--among", "--engine", "--resolution", "--repeats", "--seed")
@@ -261,21 +298,32 @@ def same_data(data: Mapping[str, Any], verb: str, options: str) -> str:
     >>> same_data({"config": {"command": "gramme ask a.csv --layer-column kind --count 5 --out x"}}, "fit", "--out y")
     'gramme fit a.csv --layer-column kind --out y'
     """
-    words = shlex.split(str(data["config"].get("command") or ""))[2:] or [str(data["config"].get("data", data["name"]))]
-    kept, skip = [], False
-    left_out = (*OWN_OPTIONS, *(() if "--table" in words else LABELS_OPTIONS))
-    for word in words:
-        if not skip and word not in (*left_out, *OWN_FLAGS):
-            kept.append(word)
-        skip = word in left_out
-    return f"gramme {verb} {shlex.join(kept)} {options}"
+    command_words = shlex.split(str(data["config"].get("command") or ""))[2:] or [
+        str(data["config"].get("data", data["name"]))
+    ]
+    kept_words, skip_next = [], False
+    left_out = (*OWN_OPTIONS, *(() if "--table" in command_words else LABELS_OPTIONS))
+    for word in command_words:
+        if not skip_next and word not in (*left_out, *OWN_FLAGS):
+            kept_words.append(word)
+        skip_next = word in left_out
+    return f"gramme {verb} {shlex.join(kept_words)} {options}"
 
 
 @for_templates
 def general_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """What was noted of a fit and stands nowhere else on its page."""
-    apart = {"parameters", "versions", "command", "estimate", "classes", "accuracy_ci95", "reading", "layer_importance"}
-    return {key.replace("_", " "): value for key, value in config.items() if key not in apart}
+    shown_elsewhere = {
+        "parameters",
+        "versions",
+        "command",
+        "estimate",
+        "classes",
+        "accuracy_ci95",
+        "reading",
+        "layer_importance",
+    }
+    return {key.replace("_", " "): value for key, value in config.items() if key not in shown_elsewhere}
 
 
 @for_templates
@@ -293,15 +341,15 @@ def data_name(given: Any, graph_name: str | None = None) -> str:
     """
     if not given:
         return str(graph_name or "a graph")
-    path = Path(str(given))
+    data_path = Path(str(given))
     try:
-        if path.is_dir():
-            return path.name or str(given)
-        if path.is_file():
-            return path.stem
-        several = [Path(word.rpartition("=")[2]) for word in str(given).split()]  # a relation is kinds=FILE
-        if several and all(one.is_file() for one in several):
-            return ", ".join(one.stem for one in several)
+        if data_path.is_dir():
+            return data_path.name or str(given)
+        if data_path.is_file():
+            return data_path.stem
+        file_paths = [Path(word.rpartition("=")[2]) for word in str(given).split()]  # a relation is kinds=FILE
+        if file_paths and all(one.is_file() for one in file_paths):
+            return ", ".join(one.stem for one in file_paths)
     except OSError:  # too long for a file's name
         pass
     return str(given)

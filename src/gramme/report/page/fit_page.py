@@ -98,42 +98,50 @@ def fit_data(
     """Everything the page of a fit shows, as plain values; parameters as for :func:`write_fit_page`."""
     from .before_labels import next_labels  # which needs the format of this page
 
-    measured = dict(estimate or {"kind": "none"})
-    nodes = node_table(model, graph, known, measured.pop("predictions", None))
-    chosen = nodes.chosen()
-    layers = layer_table(model)
+    estimate_record = dict(estimate or {"kind": "none"})
+    node_rows = node_table(model, graph, known, estimate_record.pop("predictions", None))
+    shown_nodes = node_rows.chosen()
+    layer_rows = layer_table(model)
     # as the model saw it, couplings between layers are layers too
-    seen: MultilayerGraph = vars(model).get("graph_", graph)
-    for inner in getattr(model, "models_", {}).values():
+    fitted_graph: MultilayerGraph = vars(model).get("graph_", graph)
+    for inner_model in getattr(model, "models_", {}).values():
         # the ingredients of a loaded mixture do not hold the graph, which attention is computed from
-        if "graph_" not in vars(inner):
-            inner.graph_ = seen
-    order = list(seen.layers)
-    if layers is not None:
-        order = layers.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
-    around = neighbourhoods(model, seen, chosen, order)
+        if "graph_" not in vars(inner_model):
+            inner_model.graph_ = fitted_graph
+    layer_order = list(fitted_graph.layers)
+    if layer_rows is not None:
+        layer_order = layer_rows.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
+    shown_neighbourhoods = neighbourhoods(model, fitted_graph, shown_nodes, layer_order)
     # without nodes, or with one class only, there is nothing to explain
-    why_so = reasons(model, seen, chosen) if chosen.size and len(model.classes_) > 1 else None
-    classes = [str(label) for label in model.classes_.tolist()]
+    why_so = reasons(model, fitted_graph, shown_nodes) if shown_nodes.size and len(model.classes_) > 1 else None
+    class_names = [str(label) for label in model.classes_.tolist()]
     return page_head("fit", config or {}, graph.name) | {
         "method": type(model).__name__,
         "graph": graph_facts(graph),
-        "labels": {"learned": int((nodes.use == 1).sum()), "held_out": int((nodes.use == 2).sum()), "classes": classes},
-        "estimate": measured,
-        "doubtful": int(nodes.doubtful.sum()),
-        "layers": None if layers is None else layers.to_dict(orient="list"),
-        "stories": layer_comparison(seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels),
+        "labels": {
+            "learned": int((node_rows.use == 1).sum()),
+            "held_out": int((node_rows.use == 2).sum()),
+            "classes": class_names,
+        },
+        "estimate": estimate_record,
+        "doubtful": int(node_rows.doubtful.sum()),
+        "layers": None if layer_rows is None else layer_rows.to_dict(orient="list"),
+        "stories": layer_comparison(
+            fitted_graph, layer_order, np.where(node_rows.use == LEARNED, node_rows.label, 0), node_rows.labels
+        ),
         "members": len(getattr(model, "layer_importances_", ())) or None,
         "explanation": getattr(model, "explanation_", None),
         "ingredients": _ingredients(model),
         "history": _table(getattr(model, "history_", None), rows=2000),
-        "nodes": nodes.packed(chosen) | _sets(model, chosen, classes, config),
-        "map": _map(model, graph, chosen),
-        "neighbourhoods": around,
-        "network": network(graph, chosen, order, held=[layer["name"] for layer in around]) if chosen.size else None,
-        "why": why(model, seen, chosen, why_so),
-        "leading_groups": leading_groups(why_so, seen, classes),
-        "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
+        "nodes": node_rows.packed(shown_nodes) | _sets(model, shown_nodes, class_names, config),
+        "map": _map(model, graph, shown_nodes),
+        "neighbourhoods": shown_neighbourhoods,
+        "network": network(graph, shown_nodes, layer_order, held=[layer["name"] for layer in shown_neighbourhoods])
+        if shown_nodes.size
+        else None,
+        "why": why(model, fitted_graph, shown_nodes, why_so),
+        "leading_groups": leading_groups(why_so, fitted_graph, class_names),
+        "next_labels": next_labels(graph, node_rows.learned_labels(), node_rows.use > 0),
         "further": [section.data(model, graph) for section in SECTIONS.values()],
     }
 
@@ -202,17 +210,17 @@ def _starting_features(
 
 def _ingredients(model: NodeClassifier) -> dict[str, list[Any]] | None:
     """What a mixture is made of, the largest first, with what each ingredient does; None for other methods."""
-    table = getattr(model, "ingredients_", None)
-    if table is None:
+    ingredient_rows = getattr(model, "ingredients_", None)
+    if ingredient_rows is None:
         return None
-    fitted = getattr(model, "models_", {})
-    words = [
-        INGREDIENTS[one].in_words(fitted[one]) if one in INGREDIENTS and one in fitted else ""
-        for one in table["ingredient"]
+    fitted_models = getattr(model, "models_", {})
+    ingredient_words = [
+        INGREDIENTS[one].in_words(fitted_models[one]) if one in INGREDIENTS and one in fitted_models else ""
+        for one in ingredient_rows["ingredient"]
     ]
-    if any(words):
-        table = table.assign(what_it_is=words)
-    return _table(table.sort_values("weight", ascending=False, kind="stable"))
+    if any(ingredient_words):
+        ingredient_rows = ingredient_rows.assign(what_it_is=ingredient_words)
+    return _table(ingredient_rows.sort_values("weight", ascending=False, kind="stable"))
 
 
 def _table(table: pd.DataFrame | None, rows: int = 200) -> dict[str, list[Any]] | None:

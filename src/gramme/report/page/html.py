@@ -65,8 +65,8 @@ def pack_floats(values: NDArray[Any]) -> Packed:
 
 
 def _packed(values: NDArray[Any], kind: str) -> Packed:
-    numbers = np.ascontiguousarray(values, dtype={"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}[kind])
-    return {"type": kind, "data": base64.b64encode(numbers.tobytes()).decode()}
+    packed_numbers = np.ascontiguousarray(values, dtype={"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}[kind])
+    return {"type": kind, "data": base64.b64encode(packed_numbers.tobytes()).decode()}
 
 
 BLOCK = "report-data"
@@ -124,8 +124,8 @@ def soft_name(value: Any, longest: int = 200) -> Markup:
     >>> soft_name("right_distance")
     Markup('<bdi>right_<wbr>distance</bdi>')
     """
-    parts = [part for part in re.split(r"(?<=[_./:-])(?=\w)", _proper(shorten(value, longest))) if part]
-    return Markup("<bdi>{}</bdi>").format(Markup("<wbr>").join(parts))
+    name_parts = [part for part in re.split(r"(?<=[_./:-])(?=\w)", _proper(shorten(value, longest))) if part]
+    return Markup("<bdi>{}</bdi>").format(Markup("<wbr>").join(name_parts))
 
 
 def shorten(value: Any, longest: int) -> str:
@@ -158,8 +158,8 @@ def class_text(label: Any, thing: str = "class") -> str:
 
 def _natural(value: Any) -> list[tuple[float, str]]:
     """A key by which class 2 comes before class 10."""
-    parts = re.split(r"(\d+)", str(value))
-    return [(float(part), "") if place % 2 else (math.inf, part.casefold()) for place, part in enumerate(parts)]
+    name_parts = re.split(r"(\d+)", str(value))
+    return [(float(part), "") if place % 2 else (math.inf, part.casefold()) for place, part in enumerate(name_parts)]
 
 
 def span(ends: Sequence[float], digits: int = 0) -> str:
@@ -178,10 +178,10 @@ def there(value: Any) -> bool:
 
 def listed(values: Iterable[Any], most: int, longest: int = 40, more: str = "…") -> Markup:
     """The first of some names with commas between, and ``more`` where there are others; ``{}`` in it is how many."""
-    every = list(values)
-    rest = f"{len(every) - most:,}"
-    return Markup(", ").join(name(one, longest) for one in every[:most]) + (
-        "" if len(every) <= most else more.replace("{}", rest)
+    all_values = list(values)
+    rest_count = f"{len(all_values) - most:,}"
+    return Markup(", ").join(name(one, longest) for one in all_values[:most]) + (
+        "" if len(all_values) <= most else more.replace("{}", rest_count)
     )
 
 
@@ -273,40 +273,42 @@ for_templates(in_words)
 
 def macro(kind: str, name: str, *values: Any, rows: bool = False) -> Markup:
     """What a macro of a template makes of some values; with ``rows``, in the words for tables."""
-    made: Markup = getattr(_environment(rows, True).get_template(f"{kind}.j2").module, name)(*values)
-    return made
+    made_markup: Markup = getattr(_environment(rows, True).get_template(f"{kind}.j2").module, name)(*values)
+    return made_markup
 
 
 def sentences(kind: str, *values: Any) -> list[str]:
     """What a command prints: the lines that a macro of ``terminal.j2`` makes of some values."""
-    text = getattr(_environment(False, False).get_template("terminal.j2").module, kind)(*values)
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+    printed_text = getattr(_environment(False, False).get_template("terminal.j2").module, kind)(*values)
+    return [line.rstrip() for line in printed_text.splitlines() if line.strip()]
 
 
 def render(data: dict[str, Any]) -> str:
     """A page as text, from its data alone, which it then holds: title and body of the template of its kind."""
-    kind, rows = str(data["kind"]).replace("-", "_"), bool(data.get("of_table"))
-    return page(macro(kind, "title", data, rows=rows).unescape(), macro(kind, "body", data, rows=rows), data)
+    page_kind, of_table = str(data["kind"]).replace("-", "_"), bool(data.get("of_table"))
+    return page(
+        macro(page_kind, "title", data, rows=of_table).unescape(), macro(page_kind, "body", data, rows=of_table), data
+    )
 
 
 def page(title: str, body: str, data: dict[str, Any]) -> str:
     """A whole page: head with policy, style and script, the body, and the data block."""
-    style, script = _assets(STYLES), _assets(SCRIPTS)
-    text = (
+    style_text, script_text = _assets(STYLES), _assets(SCRIPTS)
+    page_text = (
         _environment(False, True)
         .get_template("page.j2")
         .render(
             title=shorten(title, 100),
             body=Markup(body),
-            style=Markup(style),
-            script=Markup(script),
-            style_digest=_digest(style),
-            script_digest=_digest(script),
+            style=Markup(style_text),
+            script=Markup(script_text),
+            style_digest=_digest(style_text),
+            script_digest=_digest(script_text),
             data=Markup(f"{_START}{embed_json(data)}{_END}"),
         )
     )
     # a name that is not valid Unicode text is shown as an escape, which the data block reads back
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return page_text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def embed_json(data: Any) -> str:
@@ -321,18 +323,18 @@ def embed_json(data: Any) -> str:
 
 def read_data(path: Path) -> dict[str, Any]:
     """The data block of a page that was written before."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    start = text.find(_START)
-    end = text.find(_END, start)
+    page_text = path.read_text(encoding="utf-8", errors="replace")
+    block_start = page_text.find(_START)
+    block_end = page_text.find(_END, block_start)
     try:
-        if start < 0 or end < 0:
+        if block_start < 0 or block_end < 0:
             raise ValueError("it has no data block")
-        data = json.loads(text[start + len(_START) : end])
-        if not isinstance(data, dict) or data.get("format") != "gramme-report":
+        page_data = json.loads(page_text[block_start + len(_START) : block_end])
+        if not isinstance(page_data, dict) or page_data.get("format") != "gramme-report":
             raise ValueError("its data block is of another kind")
     except ValueError as error:
         raise FileFormatError(f"is not a page made by gramme: {error}", file=path) from None
-    return data
+    return page_data
 
 
 def _assets(files: Iterable[str]) -> str:

@@ -83,34 +83,36 @@ def _looked_at(layers: list[Layer], count: int, random_state: int) -> NDArray[np
 
 def _sums(layers: list[Layer], count: int) -> tuple[Floats, Floats]:
     """The sum of each layer over all ordered pairs, and of the product of every two."""
-    inside = [layer.incidence() for layer in layers]
-    grouped = [place for place, matrix in enumerate(inside) if matrix is not None]
-    edged = {place: _unit(layer.to_scipy()) for place, layer in enumerate(layers) if inside[place] is None}
-    empty = sp.csr_array((count, 0))
-    parts = [_unit(matrix) for matrix in inside if matrix is not None]
-    all_groups = sp.csr_array(sp.hstack([empty, *parts]))
-    owner = np.repeat(grouped, [part.shape[1] for part in parts]).astype(np.int64)
-    own = np.zeros((count, len(layers)))  # what a node shares with itself in each layer
-    for place, part in zip(grouped, parts, strict=True):
-        own[:, place] = part.multiply(part).sum(axis=1)
+    incidences = [layer.incidence() for layer in layers]
+    group_layers = [place for place, matrix in enumerate(incidences) if matrix is not None]
+    edge_matrices = {place: _unit(layer.to_scipy()) for place, layer in enumerate(layers) if incidences[place] is None}
+    no_groups = sp.csr_array((count, 0))
+    scaled_incidences = [_unit(matrix) for matrix in incidences if matrix is not None]
+    all_groups = sp.csr_array(sp.hstack([no_groups, *scaled_incidences]))
+    layer_of_group = np.repeat(group_layers, [part.shape[1] for part in scaled_incidences]).astype(np.int64)
+    self_products = np.zeros((count, len(layers)))  # what a node shares with itself in each layer
+    for place, part in zip(group_layers, scaled_incidences, strict=True):
+        self_products[:, place] = part.multiply(part).sum(axis=1)
 
-    sums = np.zeros(len(layers))
-    products = np.zeros((len(layers), len(layers)))
-    for place, part in zip(grouped, parts, strict=True):
-        sums[place] = (np.asarray(part.sum(axis=0)) ** 2).sum() - own[:, place].sum()
-    shared = (all_groups.T @ all_groups).tocoo()
-    number = owner[shared.row] * len(layers) + owner[shared.col]
-    products += np.bincount(number, shared.data**2, minlength=products.size).reshape(products.shape)
-    products -= own.T @ own
-    for place, matrix in edged.items():
-        sums[place] = matrix.sum()
-        heard = (matrix @ all_groups).multiply(all_groups).tocoo()
-        across = np.bincount(owner[heard.col], heard.data, minlength=len(layers))
-        for other, second in edged.items():
-            across[other] = matrix.multiply(second).sum()
-        products[place] += across
-        products[grouped, place] += across[grouped]
-    return sums, products
+    layer_sums = np.zeros(len(layers))
+    layer_products = np.zeros((len(layers), len(layers)))
+    for place, part in zip(group_layers, scaled_incidences, strict=True):
+        layer_sums[place] = (np.asarray(part.sum(axis=0)) ** 2).sum() - self_products[:, place].sum()
+    group_overlaps = (all_groups.T @ all_groups).tocoo()
+    pair_codes = layer_of_group[group_overlaps.row] * len(layers) + layer_of_group[group_overlaps.col]
+    layer_products += np.bincount(pair_codes, group_overlaps.data**2, minlength=layer_products.size).reshape(
+        layer_products.shape
+    )
+    layer_products -= self_products.T @ self_products
+    for place, matrix in edge_matrices.items():
+        layer_sums[place] = matrix.sum()
+        edge_overlaps = (matrix @ all_groups).multiply(all_groups).tocoo()
+        overlap_sums = np.bincount(layer_of_group[edge_overlaps.col], edge_overlaps.data, minlength=len(layers))
+        for other, second in edge_matrices.items():
+            overlap_sums[other] = matrix.multiply(second).sum()
+        layer_products[place] += overlap_sums
+        layer_products[group_layers, place] += overlap_sums[group_layers]
+    return layer_sums, layer_products
 
 
 def _unit(matrix: sp.csr_array) -> sp.csr_array:
@@ -133,33 +135,35 @@ def layer_comparison(
 
     ``codes`` are the classes that were learned, counted from 1; 0 where there was none.
     """
-    compared = list(order)[:MAX_COMPARED_LAYERS]
-    alike = layer_similarity(graph, compared)
-    known = np.flatnonzero(codes)
-    counts = np.bincount(codes[known], minlength=len(classes) + 1)[1:]
-    kept = np.argsort(-counts, kind="stable")[:_MAX_CLASSES]
-    spoken = [class_shares(graph.layers[layer], codes, len(classes)) for layer in compared if graph.num_nodes]
+    compared_layers = list(order)[:MAX_COMPARED_LAYERS]
+    layer_similarities = layer_similarity(graph, compared_layers)
+    known_nodes = np.flatnonzero(codes)
+    class_sizes = np.bincount(codes[known_nodes], minlength=len(classes) + 1)[1:]
+    shown_classes = np.argsort(-class_sizes, kind="stable")[:_MAX_CLASSES]
+    class_shares_by_layer = [
+        class_shares(graph.layers[layer], codes, len(classes)) for layer in compared_layers if graph.num_nodes
+    ]
     return {
-        "layers": compared,
+        "layers": compared_layers,
         "total_layers": graph.num_layers,
-        "nodes": alike.nodes,
+        "nodes": layer_similarities.nodes,
         "all_nodes": graph.num_nodes,
-        "similarity": [[_number(value) for value in row] for row in alike.table.to_numpy()],
+        "similarity": [[_number(value) for value in row] for row in layer_similarities.table.to_numpy()],
         "classes": [
             {
                 "class": classes[place],
-                "labelled": int(counts[place]),
-                "chance": (counts[place] - 1) / (known.size - 1),
+                "labelled": int(class_sizes[place]),
+                "chance": (class_sizes[place] - 1) / (known_nodes.size - 1),
                 "layers": [
                     {"layer": layer, "share": share[place], "nodes": int(heard[place])}
-                    for layer, (share, heard) in zip(compared, spoken, strict=True)
+                    for layer, (share, heard) in zip(compared_layers, class_shares_by_layer, strict=True)
                     if heard[place]
                 ],
             }
-            for place in np.sort(kept).tolist()
-            if counts[place] and known.size > 1
+            for place in np.sort(shown_classes).tolist()
+            if class_sizes[place] and known_nodes.size > 1
         ],
-        "total_classes": int((counts > 0).sum()),
+        "total_classes": int((class_sizes > 0).sum()),
     }
 
 
@@ -168,20 +172,23 @@ def class_shares(layer: Layer, codes: Codes, classes: int) -> tuple[NDArray[np.f
 
     The mean over the nodes that have labelled neighbours, and how many these are.
     """
-    known = np.flatnonzero(codes)
-    said = np.zeros((layer.num_nodes, classes))
-    said[known, codes[known] - 1] = 1.0
-    inside = layer.incidence()
-    if inside is None:
-        heard = layer.to_scipy() @ said
+    known_nodes = np.flatnonzero(codes)
+    label_indicator = np.zeros((layer.num_nodes, classes))
+    label_indicator[known_nodes, codes[known_nodes] - 1] = 1.0
+    layer_incidence = layer.incidence()
+    if layer_incidence is None:
+        neighbour_labels = layer.to_scipy() @ label_indicator
     else:
-        heard = inside @ (inside.T @ said) - inside.multiply(inside).sum(axis=1)[:, None] * said
-    total = heard.sum(axis=1)
-    nodes = known[total[known] > 1e-9 * total.max(initial=0.0)]
-    mine = codes[nodes] - 1
-    share = np.clip(heard[nodes, mine] / total[nodes], 0.0, 1.0)
-    many = np.bincount(mine, minlength=classes)
-    return np.bincount(mine, share, minlength=classes) / np.maximum(many, 1), many
+        neighbour_labels = (
+            layer_incidence @ (layer_incidence.T @ label_indicator)
+            - layer_incidence.multiply(layer_incidence).sum(axis=1)[:, None] * label_indicator
+        )
+    neighbour_totals = neighbour_labels.sum(axis=1)
+    informed_nodes = known_nodes[neighbour_totals[known_nodes] > 1e-9 * neighbour_totals.max(initial=0.0)]
+    own_codes = codes[informed_nodes] - 1
+    same_class_share = np.clip(neighbour_labels[informed_nodes, own_codes] / neighbour_totals[informed_nodes], 0.0, 1.0)
+    nodes_per_class = np.bincount(own_codes, minlength=classes)
+    return np.bincount(own_codes, same_class_share, minlength=classes) / np.maximum(nodes_per_class, 1), nodes_per_class
 
 
 def _number(value: float) -> float | None:
@@ -191,22 +198,22 @@ def _number(value: float) -> float | None:
 @for_templates
 def alike_pairs(layers: Sequence[str], table: Sequence[Sequence[float | None]]) -> list[dict[str, Any]]:
     """Every two layers that can be compared, those most alike first."""
-    pairs = [
+    layer_pairs = [
         {"first": layers[one], "second": layers[other], "value": table[one][other]}
         for one in range(len(layers))
         for other in range(one + 1, len(layers))
         if table[one][other] is not None
     ]
-    return sorted(pairs, key=lambda pair: -pair["value"])
+    return sorted(layer_pairs, key=lambda pair: -pair["value"])
 
 
 @for_templates
 def speaking_layers(row: dict[str, Any]) -> list[dict[str, Any]]:
     """The layers that speak for a class: the share lies above chance by more than its 95 % interval."""
-    found = [
+    telling_layers = [
         layer
         for layer in row["layers"]
         if layer["nodes"] >= _MIN_NODES
         and accuracy_interval(layer["share"] * layer["nodes"], layer["nodes"])[0] > row["chance"]
     ]
-    return sorted(found, key=lambda layer: -layer["share"])
+    return sorted(telling_layers, key=lambda layer: -layer["share"])

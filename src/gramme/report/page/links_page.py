@@ -22,24 +22,24 @@ SHOWN_PER_CHANGE = 10
 
 def links_data(model: GrammeLinks, links: pd.DataFrame, *, config: Mapping[str, Any]) -> dict[str, Any]:
     """Everything the page shows; parameters as for :func:`gramme.report.result_folders.write_links`."""
-    shown = links.head(SHOWN_LINKS).astype({"source": str, "target": str})
-    layers = []
+    shown_links = links.head(SHOWN_LINKS).astype({"source": str, "target": str})
+    layer_facts = []
     for row in model.scores_.to_dict(orient="records"):
-        mine = model.ingredients_[model.ingredients_["layer"] == row["layer"]]
-        leading = mine.sort_values("importance", ascending=False).head(SHOWN_INGREDIENTS)
-        layers.append(
+        layer_ingredients = model.ingredients_[model.ingredients_["layer"] == row["layer"]]
+        leading_ingredients = layer_ingredients.sort_values("importance", ascending=False).head(SHOWN_INGREDIENTS)
+        layer_facts.append(
             {str(key): value for key, value in row.items()}
             | {
-                "best": float(mine["roc_auc"].max()),
-                "ingredients": leading[["meaning", "roc_auc", "importance"]].to_dict(orient="records"),
+                "best": float(layer_ingredients["roc_auc"].max()),
+                "ingredients": leading_ingredients[["meaning", "roc_auc", "importance"]].to_dict(orient="records"),
             }
         )
     return page_head("links", config, model.graph_.name) | {
         "nodes": model.graph_.num_nodes,
         "total": len(links),
-        "links": shown.to_dict(orient="records"),
+        "links": shown_links.to_dict(orient="records"),
         "changes": _by_change(links.astype({"source": str, "target": str})),
-        "layers": layers,
+        "layers": layer_facts,
         "explanation": model.explanation_,
         "expected": expected_by_layer(model, links),
         "missing_share": model.missing_share,
@@ -49,7 +49,7 @@ def links_data(model: GrammeLinks, links: pd.DataFrame, *, config: Mapping[str, 
 
 def _by_change(links: pd.DataFrame) -> list[dict[str, Any]]:
     """The pairs listed, by what a link would change: how many there are, how many links among them, and the first."""
-    kinds = (
+    change_kinds = (
         ("Bridges between parts of the network", links["change"] == BRIDGE),
         ("Closed triangles within a part", links["change"].str.startswith(CLOSES)),
         ("Shorter paths within a part", ~links["change"].str.startswith((BRIDGE, CLOSES))),
@@ -57,12 +57,12 @@ def _by_change(links: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "kind": kind,
-            "pairs": int(mine.sum()),
-            "expected": float(links.loc[mine, "probability"].sum()),
-            "links": links[mine].head(SHOWN_PER_CHANGE).to_dict(orient="records"),
+            "pairs": int(of_this_kind.sum()),
+            "expected": float(links.loc[of_this_kind, "probability"].sum()),
+            "links": links[of_this_kind].head(SHOWN_PER_CHANGE).to_dict(orient="records"),
         }
-        for kind, mine in kinds
-        if mine.any()
+        for kind, of_this_kind in change_kinds
+        if of_this_kind.any()
     ]
 
 

@@ -38,75 +38,79 @@ def network(
     ``held`` are the layers whose groups and degrees stand elsewhere on the page, see :mod:`.node_details`; only these
     are drawn then. If not given, groups and degrees come with the network.
     """
-    joined = with_coupling_layers(graph)
-    couplings = [name for name in joined.layers if name not in graph.layers]
-    names = [*order, *(name for name in couplings if name not in order)]
+    joined_graph = with_coupling_layers(graph)
+    coupling_names = [name for name in joined_graph.layers if name not in graph.layers]
+    layer_names = [*order, *(name for name in coupling_names if name not in order)]
     if held is not None:
-        names = [name for name in names if name in set(held)]
-    layers = joined.layers
+        layer_names = [name for name in layer_names if name in set(held)]
+    drawn_layers = joined_graph.layers
     if chosen.size < graph.num_nodes:
-        layers = {name: layer.subset(chosen) for name, layer in layers.items()}
-    places = node_positions(MultilayerGraph(layers, num_nodes=chosen.size))
-    random = np.random.default_rng(0)
-    grouped = [name for name in names if layers[name].incidence() is not None]
-    edges = {name: layers[name].num_edges for name in names if name not in grouped}
-    budget = fair_share(list(edges.values()), MAX_DRAWN_EDGES)
-    memberships = {name: layers[name].incidence().nnz for name in grouped}  # type: ignore[union-attr]
-    share = fair_share(list(memberships.values()), MAX_DRAWN_MEMBERSHIPS)
-    lots = random.permutation(chosen.size)  # a node's lines are drawn where its lot is low enough
-    records = []
-    for name in names:
-        layer = layers[name]
-        record: dict[str, Any] = {
+        drawn_layers = {name: layer.subset(chosen) for name, layer in drawn_layers.items()}
+    node_places = node_positions(MultilayerGraph(drawn_layers, num_nodes=chosen.size))
+    random_generator = np.random.default_rng(0)
+    group_layers = [name for name in layer_names if drawn_layers[name].incidence() is not None]
+    edge_counts = {name: drawn_layers[name].num_edges for name in layer_names if name not in group_layers}
+    edge_budget = fair_share(list(edge_counts.values()), MAX_DRAWN_EDGES)
+    membership_counts = {name: drawn_layers[name].incidence().nnz for name in group_layers}  # type: ignore[union-attr]
+    membership_budget = fair_share(list(membership_counts.values()), MAX_DRAWN_MEMBERSHIPS)
+    node_lots = random_generator.permutation(chosen.size)  # a node's lines are drawn where its lot is low enough
+    layer_records = []
+    for name in layer_names:
+        layer = drawn_layers[name]
+        layer_record: dict[str, Any] = {
             "name": name,
-            "coupling": name in couplings,
+            "coupling": name in coupling_names,
             "directed": layer.directed,
             "edges": layer.num_edges,
             "drawn": 0,
         }
-        if name in edges:
-            record |= _drawn_edges(layer, budget, random)
+        if name in edge_counts:
+            layer_record |= _drawn_edges(layer, edge_budget, random_generator)
         else:
-            many = memberships[name]
-            record["member_lots"] = chosen.size * min(many, share) // max(many, 1)
+            membership_count = membership_counts[name]
+            layer_record["member_lots"] = (
+                chosen.size * min(membership_count, membership_budget) // max(membership_count, 1)
+            )
         if held is None:
-            record |= _standing(layer)
-        records.append(record)
+            layer_record |= _standing(layer)
+        layer_records.append(layer_record)
     return {
-        "x": pack_shares(places[:, 0]),
-        "y": pack_shares(places[:, 1]),
+        "x": pack_shares(node_places[:, 0]),
+        "y": pack_shares(node_places[:, 1]),
         "nodes": chosen.size,
-        "total_layers": joined.num_layers,
-        "budget": budget,
-        "lots": pack_integers(lots) if any(many > share for many in memberships.values()) else None,
+        "total_layers": joined_graph.num_layers,
+        "budget": edge_budget,
+        "lots": pack_integers(node_lots)
+        if any(many > membership_budget for many in membership_counts.values())
+        else None,
         "panels": MAX_PANELS,
-        "layers": records,
+        "layers": layer_records,
     }
 
 
 def _drawn_edges(layer: Layer, budget: int, random: np.random.Generator) -> dict[str, Any]:
     edges = layer.to_edges()
-    kept = np.arange(edges.num_edges)
-    if kept.size > budget:
-        kept = np.sort(random.choice(kept.size, budget, replace=False))
+    kept_edges = np.arange(edges.num_edges)
+    if kept_edges.size > budget:
+        kept_edges = np.sort(random.choice(kept_edges.size, budget, replace=False))
     return {
         "kind": "edges",
-        "drawn": int(kept.size),
-        "source": pack_integers(edges.source[kept]),
-        "target": pack_integers(edges.target[kept]),
+        "drawn": int(kept_edges.size),
+        "source": pack_integers(edges.source[kept_edges]),
+        "target": pack_integers(edges.target[kept_edges]),
     }
 
 
 def _standing(layer: Layer) -> dict[str, Any]:
     """Groups and degrees of a layer, in the form of :mod:`gramme.report.page.node_details`."""
-    inside = layer.incidence()
-    if inside is None:
+    layer_incidence = layer.incidence()
+    if layer_incidence is None:
         return {"degree": pack_integers(layer.degrees())}
     return {
         "kind": "groups",
-        "counts": pack_integers(np.diff(inside.indptr)),
-        "groups": pack_integers(inside.indices),
-        "sizes": pack_integers(np.bincount(inside.indices, minlength=inside.shape[1])),
+        "counts": pack_integers(np.diff(layer_incidence.indptr)),
+        "groups": pack_integers(layer_incidence.indices),
+        "sizes": pack_integers(np.bincount(layer_incidence.indices, minlength=layer_incidence.shape[1])),
     }
 
 
@@ -122,42 +126,52 @@ _MAX_NAME_CHARACTERS = 80
 
 def ranked_network(graph: MultilayerGraph, order: Places, ranks: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """The network of a ranking: all nodes in the order of their mean ranks, and their ranks by each measure."""
-    chosen = _chosen(graph.num_nodes, order)
-    place = np.empty(graph.num_nodes, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    among = np.argsort(np.argsort(place[chosen], kind="stable"), kind="stable")
-    return _picture(graph, chosen) | {
-        "order": pack_integers(among),
-        "ranks": {name: pack_integers(values[chosen]) for name, values in ranks.items()},
+    shown_nodes = _chosen(graph.num_nodes, order)
+    place_of_node = np.empty(graph.num_nodes, dtype=np.int64)
+    place_of_node[order] = np.arange(order.size)
+    shown_order = np.argsort(np.argsort(place_of_node[shown_nodes], kind="stable"), kind="stable")
+    return _picture(graph, shown_nodes) | {
+        "order": pack_integers(shown_order),
+        "ranks": {name: pack_integers(values[shown_nodes]) for name, values in ranks.items()},
     }
 
 
 def linked_network(graph: MultilayerGraph, links: pd.DataFrame) -> dict[str, Any]:
     """The network of predicted links, the most probable of them beside the layer in which they are proposed."""
-    shown = links.head(MAX_PROPOSED)
-    source, target = graph.positions(shown["source"]), graph.positions(shown["target"])
-    chosen = _chosen(graph.num_nodes, np.concatenate([source, target]))
-    number = np.full(graph.num_nodes, -1, dtype=np.int64)
-    number[chosen] = np.arange(chosen.size)
-    picture = _picture(graph, chosen)
-    for layer in shown["layer"].unique().tolist():
-        mine = (shown["layer"] == layer).to_numpy() & (number[source] >= 0) & (number[target] >= 0)
-        picture["network"]["layers"].append(
+    shown_links = links.head(MAX_PROPOSED)
+    source_nodes, target_nodes = graph.positions(shown_links["source"]), graph.positions(shown_links["target"])
+    shown_nodes = _chosen(graph.num_nodes, np.concatenate([source_nodes, target_nodes]))
+    shown_number = np.full(graph.num_nodes, -1, dtype=np.int64)
+    shown_number[shown_nodes] = np.arange(shown_nodes.size)
+    network_picture = _picture(graph, shown_nodes)
+    for layer in shown_links["layer"].unique().tolist():
+        layer_links = (
+            (shown_links["layer"] == layer).to_numpy()
+            & (shown_number[source_nodes] >= 0)
+            & (shown_number[target_nodes] >= 0)
+        )
+        network_picture["network"]["layers"].append(
             {
                 "name": layer,
                 "kind": "edges",
                 "proposed": True,
                 "coupling": False,
                 "directed": False,
-                "edges": int(mine.sum()),
-                "drawn": int(mine.sum()),
-                "source": pack_integers(number[source[mine]]),
-                "target": pack_integers(number[target[mine]]),
+                "edges": int(layer_links.sum()),
+                "drawn": int(layer_links.sum()),
+                "source": pack_integers(shown_number[source_nodes[layer_links]]),
+                "target": pack_integers(shown_number[target_nodes[layer_links]]),
                 "degree": None,
             }
         )
-    ends = np.bincount(np.concatenate([number[source], number[target]]).clip(0), minlength=chosen.size)
-    return picture | {"ends": pack_integers(ends), "proposed": len(shown), "proposed_total": len(links)}
+    link_ends = np.bincount(
+        np.concatenate([shown_number[source_nodes], shown_number[target_nodes]]).clip(0), minlength=shown_nodes.size
+    )
+    return network_picture | {
+        "ends": pack_integers(link_ends),
+        "proposed": len(shown_links),
+        "proposed_total": len(links),
+    }
 
 
 def marked_network(
@@ -172,28 +186,28 @@ def marked_network(
 
     ``marked`` nodes are drawn large; ``labelled`` says which have a label already.
     """
-    first = np.zeros(0, dtype=np.int64) if marked is None else marked
-    chosen = _chosen(graph.num_nodes, first)
-    picture = _picture(graph, chosen) | {
-        "codes": pack_integers(codes[chosen]),
+    leading_nodes = np.zeros(0, dtype=np.int64) if marked is None else marked
+    shown_nodes = _chosen(graph.num_nodes, leading_nodes)
+    network_picture = _picture(graph, shown_nodes) | {
+        "codes": pack_integers(codes[shown_nodes]),
         "titles": [shorten(title, _MAX_NAME_CHARACTERS) for title in titles],
     }
     if marked is not None:
-        picture["marked"] = pack_integers(np.isin(chosen, marked).astype(np.int64))
+        network_picture["marked"] = pack_integers(np.isin(shown_nodes, marked).astype(np.int64))
     if labelled is not None:
-        picture["labelled"] = pack_integers(labelled[chosen].astype(np.int64))
-    return picture
+        network_picture["labelled"] = pack_integers(labelled[shown_nodes].astype(np.int64))
+    return network_picture
 
 
 def _chosen(count: int, first: Places) -> Places:
     """All nodes, or those that come first and a random sample of the others."""
     if count <= MAX_PLAIN_NODES:
         return np.arange(count)
-    _, places = np.unique(first, return_index=True)
-    wanted = first[np.sort(places)][: MAX_PLAIN_NODES // 2]
-    others = np.setdiff1d(np.arange(count), wanted, assume_unique=True)
-    drawn = np.random.default_rng(0).choice(others, MAX_PLAIN_NODES - wanted.size, replace=False)
-    return np.sort(np.concatenate([wanted, drawn]))
+    _, first_places = np.unique(first, return_index=True)
+    wanted_nodes = first[np.sort(first_places)][: MAX_PLAIN_NODES // 2]
+    other_nodes = np.setdiff1d(np.arange(count), wanted_nodes, assume_unique=True)
+    drawn_nodes = np.random.default_rng(0).choice(other_nodes, MAX_PLAIN_NODES - wanted_nodes.size, replace=False)
+    return np.sort(np.concatenate([wanted_nodes, drawn_nodes]))
 
 
 def _picture(graph: MultilayerGraph, chosen: Places) -> dict[str, Any]:

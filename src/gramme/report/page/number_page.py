@@ -25,21 +25,21 @@ MAX_ROWS = 200  # of the table
 
 def number_data(model: GrammeRegressor, graph: MultilayerGraph, config: dict[str, Any]) -> dict[str, Any]:
     """Everything the page shows, as plain values; ``config`` says how the model was fitted on the graph."""
-    known: list[float | None] = [None] * graph.num_nodes
+    known_numbers: list[float | None] = [None] * graph.num_nodes
     for place, value in zip(model.known_.tolist(), model.known_values_.tolist(), strict=True):
-        known[place] = value
+        known_numbers[place] = value
     coverage = float(config.get("coverage", DEFAULT_COVERAGE))
-    half = model.half_width(coverage)
+    half_width = model.half_width(coverage)
     return page_head("numbers", config, graph.name) | {
         "graph": graph_facts(graph),
         "r2": None if math.isnan(model.r2_) else model.r2_,
         "mean_absolute_error": model.mean_absolute_error_,
         "coverage": coverage,
-        "half_width": half if math.isfinite(half) else None,
-        "half_widths": model.half_widths(coverage).tolist() if math.isfinite(half) else None,
+        "half_width": half_width if math.isfinite(half_width) else None,
+        "half_widths": model.half_widths(coverage).tolist() if math.isfinite(half_width) else None,
         "ingredients": {key: model.ingredients_[key].tolist() for key in model.ingredients_},
         "names": [str(one) for one in graph.nodes],
-        "known": known,
+        "known": known_numbers,
         "words": {name: INGREDIENTS[name].in_words(one) for name, one in model.models_.items()},
         "predicted": model.predict().tolist(),
         "out_of_fold": [None if math.isnan(one) else one for one in model.out_of_fold_.tolist()],
@@ -49,36 +49,43 @@ def number_data(model: GrammeRegressor, graph: MultilayerGraph, config: dict[str
 @for_templates
 def number_figure(data: Mapping[str, Any]) -> dict[str, Any]:
     """Predicted against known numbers, and how far off always saying the mean would be."""
-    known = [(one, other) for one, other in zip(data["known"], data["out_of_fold"], strict=True) if one is not None]
-    step = math.ceil(len(known) / MAX_POINTS)
-    x, y = zip(*known[::step], strict=True)
-    numbers = np.array([one for one, _ in known])
-    figure = chart(
+    known_pairs = [
+        (one, other) for one, other in zip(data["known"], data["out_of_fold"], strict=True) if one is not None
+    ]
+    step = math.ceil(len(known_pairs) / MAX_POINTS)
+    x, y = zip(*known_pairs[::step], strict=True)
+    known_values = np.array([one for one, _ in known_pairs])
+    number_chart = chart(
         [Series("labelled nodes", x, y)],
         title="Predicted without its own number, against the known number, for each labelled node",
         x_label="known",
         y_label="predicted",
         lines=False,
     )
-    return {"figure": figure, "step": step, "plain": float(np.abs(numbers - numbers.mean()).mean())}
+    return {"figure": number_chart, "step": step, "plain": float(np.abs(known_values - known_values.mean()).mean())}
 
 
 @for_templates
 def number_ingredients(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the prediction is the mean of, the heaviest first."""
-    listed = sorted(zip(*data["ingredients"].values(), strict=True), key=lambda row: -row[1])
-    words = data.get("words", {})
-    return [{"words": words.get(name, name), "weight": weight, "error": error} for name, weight, error in listed]
+    ordered_ingredients = sorted(zip(*data["ingredients"].values(), strict=True), key=lambda row: -row[1])
+    ingredient_words = data.get("words", {})
+    return [
+        {"words": ingredient_words.get(name, name), "weight": weight, "error": error}
+        for name, weight, error in ordered_ingredients
+    ]
 
 
 @for_templates
 def number_rows(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """The first nodes without a number with what is predicted, and how many such nodes there are."""
     # of pages that an older version wrote, all intervals have one width
-    halves = data.get("half_widths") or [data["half_width"]] * len(data["names"])
-    columns = (data["names"], data["known"], data["predicted"], halves)
-    left = [(node, value, half) for node, known, value, half in zip(*columns, strict=True) if known is None]
-    rows = [
+    half_widths = data.get("half_widths") or [data["half_width"]] * len(data["names"])
+    node_columns = (data["names"], data["known"], data["predicted"], half_widths)
+    unknown_nodes = [
+        (node, value, half) for node, known, value, half in zip(*node_columns, strict=True) if known is None
+    ]
+    shown_rows = [
         {"node": node, "predicted": rough_number(value), "interval": "anything"}
         if half is None
         else {
@@ -86,6 +93,6 @@ def number_rows(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
             "predicted": number_within(value, half),
             "interval": f"{number_within(value - half, half)} to {number_within(value + half, half)}",
         }
-        for node, value, half in left[:MAX_ROWS]
+        for node, value, half in unknown_nodes[:MAX_ROWS]
     ]
-    return rows, len(left)
+    return shown_rows, len(unknown_nodes)
