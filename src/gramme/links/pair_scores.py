@@ -169,7 +169,7 @@ def _paths(
 
 
 STEPS = (4, 5, 6, 7)
-MAX_WALK_WORK = 30_000_000_000
+MAX_WALK_WORK = 20_000_000_000
 """Multiplications that walks from all nodes may take; beyond that they are shorter, or left out."""
 _COLUMNS = 128
 """Nodes whose walks are followed together."""

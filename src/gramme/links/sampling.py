@@ -327,26 +327,28 @@ def set_aside(
     """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part.
 
     ``groups`` is the layer as it was given, if its edges are those that groups imply. ``most_candidates`` bounds how
-    many candidates are listed for each part.
+    many candidates are listed for each part; in a graph of more than 100,000 edges, where that takes seconds, the first
+    part has to do.
     """
+    is_large = sum(layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges") > 100_000
     evidence_rows, kinds_by_part, pairs_by_part, candidate_lists = [], [], [], []
     for round_part, asked_pairs, pair_kinds in _parts(graph, name, seed, groups):
-        evidence, thinner_evidence = (
-            Evidence(visible_graph, name, gathered) for visible_graph in (round_part.graph, round_part.thinner)
-        )
+        evidence = Evidence(round_part.graph, name, gathered)
         evidence_rows.append(evidence.of(asked_pairs))
         kinds_by_part.append(pair_kinds)
         pairs_by_part.append(asked_pairs)
-        num_edges, *visible_edges = (
-            some_graph.layers[name].num_edges for some_graph in (graph, round_part.graph, round_part.thinner)
-        )
-        candidate_lists.append(
-            replace(
-                _candidate_list(graph, round_part.linked, evidence, most_candidates),
-                thinner=_candidate_list(graph, round_part.linked, thinner_evidence, most_candidates),
-                visible_shares=tuple(num_visible / num_edges for num_visible in visible_edges),
+        if not candidate_lists or not is_large:
+            num_edges, *visible_edges = (
+                some_graph.layers[name].num_edges for some_graph in (graph, round_part.graph, round_part.thinner)
             )
-        )
+            thinner_evidence = Evidence(round_part.thinner, name, gathered)
+            candidate_lists.append(
+                replace(
+                    _candidate_list(graph, round_part.linked, evidence, most_candidates),
+                    thinner=_candidate_list(graph, round_part.linked, thinner_evidence, most_candidates),
+                    visible_shares=tuple(num_visible / num_edges for num_visible in visible_edges),
+                )
+            )
         if tell is not None:
             tell()
     pair_kinds = np.concatenate(kinds_by_part)
