@@ -169,4 +169,4 @@ def test_classes_of_a_table_that_look_alike_are_said(tmp_path):
     with gathered() as notes:
         read_table(tmp_path / "t.csv", label="y", text=["y"])
     assert len(notes.doubts) == 1
-    assert "and 1 more pairs" in notes.doubts[0]
+    assert "and 1 more pair" in notes.doubts[0]

@@ -34,7 +34,6 @@ TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the server to connect or to send more, and over which its speed is judged."""
 MIN_BYTES_PER_SECOND = 1000.0
 """Bytes per second below which a download is given up."""
-CHUNK_BYTES = 1 << 16
 MAX_REASON_CHARACTERS = 200
 """Characters of a server's reason that are shown."""
 PATIENCE_SECONDS = 1.0
@@ -128,7 +127,7 @@ class _Download(threading.Thread):
             announced = int(reply.headers.get("Content-Length") or self.size)
             if announced != self.size:
                 raise _unexpected(self.address, f"it has {announced:,} bytes, {self.size:,} are known")
-            while (chunk := reply.read1(CHUNK_BYTES)) and not self.given_up:
+            while (chunk := reply.read1(1 << 16)) and not self.given_up:
                 self.received += len(chunk)
                 if self.received > self.size:
                     raise _unexpected(self.address, f"it has more than {self.size:,} bytes")

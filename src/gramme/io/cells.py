@@ -23,7 +23,6 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
 _TIME = r"(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d\d){_TIME}\Z")
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([./])(\d{{1,2}})\2(\d{{1,2}}){_TIME}\Z")
-_CENTURY_PIVOT = 30  # two-digit years below it are of this century
 
 
 def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None:
@@ -83,7 +82,8 @@ def _parts(cells: Sequence[str], name: str) -> tuple[list[int], list[int], list[
 def _year(text: str) -> int:
     year = int(text)
     if len(text) == 2:
-        year += 2000 if year < _CENTURY_PIVOT else 1900
+        # two-digit years below it are of this century
+        year += 2000 if year < 30 else 1900
     return year
 
 
@@ -96,9 +96,6 @@ _POINT_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|,)\d{{3}})+|\d+)(\.\
 _UNIT = re.compile(r"\A(?:[$€£]\s*)?(.*?)(?:\s*[%$€£])?\Z", re.DOTALL)
 MAX_NUMBER_LENGTH = 100
 """Characters up to which a cell may be a number; longer text is not looked at."""
-MOSTLY_NUMBERS_SHARE = 0.8
-"""The share of numbers from which on the rest of a column looks like marks for "not known"."""
-_MAX_ODD_CELLS = 5
 
 
 def typed_column(
@@ -179,7 +176,8 @@ def _tell_of_odd_cells(cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDA
     if total:
         share = cell_counts[filled & number].sum() / total
     odd = [cells[column_index] for column_index in np.flatnonzero(filled & ~number).tolist()]
-    if MOSTLY_NUMBERS_SHARE <= share < 1 and len(odd) <= _MAX_ODD_CELLS:
+    # The share of numbers from which on the rest of a column looks like marks for "not known".
+    if 0.8 <= share < 1 and len(odd) <= 5:
         tell(
             f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
             f"if the others mean 'not known', add {setting('missing', odd)}",

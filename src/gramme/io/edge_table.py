@@ -23,7 +23,6 @@ from .values import UNKNOWN
 Rows = Sequence[tuple[int, Sequence[str]]]
 #: Columns of other programs that say nothing about who is joined.
 _BOOKKEEPING = {"id", "label", "timeset", "interval", "key", "edgeid", "edge_id"}
-_MAX_LAYER_NAMES = 20
 #: Names of columns of numbers that may be weights.
 _STRENGTHS = {"w", "wt", "value", "count", "counts", "n", "freq", "frequency", "times", "amount", "intensity", "score"}
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
@@ -160,7 +159,7 @@ def tell_columns(
         hint = ""
         if numbers and header.weight is None and plain_word(name) in _STRENGTHS:
             hint = "; if it says how strong a tie is, call the column 'weight'"
-        elif header.layer is None and 1 < len(different) <= _MAX_LAYER_NAMES and len(different) < rows and not numbers:
+        elif header.layer is None and 1 < len(different) <= 20 and len(different) < rows and not numbers:
             hint = f"; its {len(different)} values may be relations: call the column 'layer' to make a layer of each"
         near = difflib.get_close_matches(name.lower(), ("layer", "weight"), n=1)
         if near:

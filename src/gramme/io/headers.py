@@ -39,7 +39,6 @@ _WEIGHT = ("weight", "weights", "edgeweight", "strength", "gewicht", "poids", "p
 _BETWEEN = (("sourcelayer", "targetlayer"), ("fromlayer", "tolayer"), ("layer1", "layer2"))
 # Letters that Unicode does not take apart into a letter and an accent.
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "œ": "oe", "æ": "ae", "ß": "ss"})
-_MAX_NAME_LENGTH = 100  # no name of a column that means something is longer
 #: What Gephi calls the direction of an edge in its column Type.
 DIRECTIONS = {"directed": True, "undirected": False, "mutual": False}
 
@@ -61,7 +60,8 @@ class EdgeHeader:
 @lru_cache(maxsize=4096)
 def plain_word(name: str) -> str:
     """A name of a column in small letters without spaces, accents, and Neo4j's colon and type."""
-    plain_text = unicodedata.normalize("NFKD", name.strip().strip('"')[:_MAX_NAME_LENGTH].lower())
+    # no name of a column that means something is longer
+    plain_text = unicodedata.normalize("NFKD", name.strip().strip('"')[:100].lower())
     plain_text = "".join(letter for letter in plain_text if not unicodedata.combining(letter))
     plain_text = plain_text.translate(_LETTERS)
     plain_text = re.sub(r"\(.*\)\Z", "", plain_text)

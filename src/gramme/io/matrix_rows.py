@@ -24,7 +24,6 @@ from .source import tell
 from .values import UNKNOWN
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
-_MIN_UNNAMED_ROWS = 3  # rows from which on a square without names is believed to be a matrix
 Rows = Sequence[tuple[int, Sequence[str]]]
 
 
@@ -67,7 +66,8 @@ def _bare(rows: Rows, path: Path, insist: bool) -> Matrix | None:
     size, column_count = len(rows), len(rows[0][1]) if rows else 0
     if not all(len(row_cells) == column_count and all(map(_is_number, row_cells)) for _, row_cells in rows):
         return None
-    if not insist and (size < _MIN_UNNAMED_ROWS or size != column_count or len(_diagonal(rows)) > 1):
+    # rows from which on a square without names is believed to be a matrix
+    if not insist and (size < 3 or size != column_count or len(_diagonal(rows)) > 1):
         return None
     if insist and size and _looks_named(rows):
         return None

@@ -207,10 +207,6 @@ def name_column(table: AttributeTable, known: Collection[str], options: ReadOpti
     return chosen_column
 
 
-MAX_FEATURE_CATEGORIES = 50
-"""Categories that still become features of 0 and 1 where that is asked for."""
-
-
 @dataclass
 class NodeColumns:
     """What the columns of a table say about its rows: features with a row each, groups by layer, nodes by mask."""
@@ -331,7 +327,8 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
         return filled[:, None]
     category_values = series.cat.remove_unused_categories().cat.categories
-    if len(category_values) > MAX_FEATURE_CATEGORIES:
+    # Categories that still become features of 0 and 1 where that is asked for.
+    if len(category_values) > 50:
         raise FileFormatError(
             f"the feature {name!r} has {len(category_values)} different values, too many for a feature each; "
             f"{setting('layers_from', [name])} makes a layer of them",

@@ -55,8 +55,6 @@ def gathered() -> Iterator[Notes]:
 
 #: Nodes, layers and the like that a file may declare beyond what its own length could spell out.
 MAX_DECLARED_BEYOND_FILE = 1_000_000
-#: Bytes of a file above which it is asked whether there is memory for it, which takes longer than to read a small one.
-MIN_LARGE_BYTES = 1 << 20
 #: The encoding that means "find out".
 AUTO = "auto"
 OLDER_ENCODING = "cp1252"
@@ -83,7 +81,9 @@ def read_bytes(path: str | os.PathLike[str], what: str = "file") -> bytes:
     """The whole file; an empty one is an error."""
     file_path = checked_file(path, what)
     byte_size = file_path.stat().st_size
-    free = free_bytes() if byte_size > MIN_LARGE_BYTES else None
+    # Bytes of a file above which it is asked whether there is memory for it, which takes longer than to read a
+    # small one.
+    free = free_bytes() if byte_size > (1 << 20) else None
     if free is not None and byte_size > free:
         raise DataError(
             f"the {what} {file_path} has {byte_size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free; "

@@ -19,18 +19,10 @@ from .source import MAX_DECLARED_BEYOND_FILE, read_bytes, tell
 from .text import check_width
 from .values import format_number
 
-_MAX_UNPACK_RATIO = 100  # of unpacked to packed bytes; sheets of equal cells reach about 50
 _SPARE_BYTES = 20_000_000
-_MAX_TAGS_PER_BYTE = (
-    10  # of the packed file: each costs the reader time, a cell format of five letters as much as a cell
-)
-_SPARE_TAGS = 500_000
-_MAX_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
 
 # A cell with a formula whose value nobody has computed, as openpyxl writes it; the value of text may be empty.
 _UNCOMPUTED = re.compile(rb'<c (?![^>]*t="str")[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>')
-_FIRST_ROUNDED = 2**53  # the first whole number with a neighbour that a spreadsheet cannot tell from it
-_FIRST_BEYOND_IDS = 2**64  # no program numbers anything so; a measure that large loses nothing that counts
 
 
 def read_sheets(path: Path) -> dict[str, list[list[str]]]:
@@ -58,13 +50,16 @@ def sheet_values(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
             sheet.reset_dimensions()  # a file may state any; what is there counts
             for row_number, row_cells in enumerate(sheet.iter_rows(values_only=True), start=1):
                 cells += len(row_cells) + 1
-                if cells > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
+                # of the unpacked file, where a cell takes some ten
+                if cells > MAX_DECLARED_BEYOND_FILE + size:
                     raise FileFormatError(
                         "it has far more cells than it spells out; delete those far from the others", file=path
                     )
                 # whole numbers that Excel has rounded: ids so long may have become one another's
                 numbers = [cell_value for cell_value in row_cells if isinstance(cell_value, (int, float))]
-                rounded = next((one for one in numbers if _FIRST_ROUNDED <= abs(one) < _FIRST_BEYOND_IDS), None)
+                # the first whole number with a neighbour that a spreadsheet cannot tell from it
+                # no program numbers anything so; a measure that large loses nothing that counts
+                rounded = next((one for one in numbers if 2**53 <= abs(one) < 2**64), None)
                 if rounded is not None:
                     raise FileFormatError(
                         f"sheet {sheet.title!r}, row {row_number}: the number {rounded:.0f} is too long for Excel, "
@@ -86,7 +81,8 @@ def _unpacked_size(data: bytes, path: Path) -> int:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             byte_size = sum(member.file_size for member in archive.infolist())
-            if byte_size > _SPARE_BYTES + _MAX_UNPACK_RATIO * len(data):
+            # of unpacked to packed bytes; sheets of equal cells reach about 50
+            if byte_size > _SPARE_BYTES + 100 * len(data):
                 raise FileFormatError(f"{len(data)} bytes would unfold to {byte_size}", file=path)
             tags = uncomputed = 0
             for member in archive.infolist():
@@ -97,7 +93,8 @@ def _unpacked_size(data: bytes, path: Path) -> int:
         raise
     except Exception as error:  # zipfile raises many kinds too
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
-    if tags > _SPARE_TAGS + _MAX_TAGS_PER_BYTE * len(data):
+    # of the packed file: each costs the reader time, a cell format of five letters as much as a cell
+    if tags > 500_000 + 10 * len(data):
         raise FileFormatError(f"{len(data)} bytes would unfold to {tags:,} elements", file=path)
     if uncomputed:
         tell(
@@ -138,10 +135,8 @@ def _trimmed(rows: list[list[str]]) -> list[list[str]]:
 
 PARQUET = (".parquet", ".pq")
 # A column of equal values takes next to no space, so rows cannot be bounded by bytes alone.
-_MAX_ROWS_PER_BYTE = 100
 _ARROW_SPARE_CELLS, _ARROW_CELLS_PER_BYTE = 10_000_000, 16
 _ARROW_SPARE_BYTES, _ARROW_UNPACK_RATIO = 500_000_000, 200  # of what is read to the file
-_BATCH_BYTES = 200_000_000
 _BATCH_ROWS = 256, 65_536  # fewer where single values may be large
 
 
@@ -153,9 +148,7 @@ def read_arrow(path: Path) -> Any:
     try:
         file = parquet.ParquetFile(arrow.BufferReader(file_bytes))
         sheet_rows, table_columns = file.metadata.num_rows, file.metadata.num_columns
-        if not 0 <= sheet_rows <= MAX_DECLARED_BEYOND_FILE + _MAX_ROWS_PER_BYTE * len(
-            file_bytes
-        ) or table_columns > len(file_bytes):
+        if not 0 <= sheet_rows <= MAX_DECLARED_BEYOND_FILE + 100 * len(file_bytes) or table_columns > len(file_bytes):
             raise FileFormatError(f"{sheet_rows} rows are declared in {len(file_bytes)} bytes", file=path)
         if sheet_rows * table_columns > _ARROW_SPARE_CELLS + _ARROW_CELLS_PER_BYTE * len(file_bytes):
             raise FileFormatError(f"{sheet_rows * table_columns} cells in {len(file_bytes)} bytes", file=path)
@@ -184,7 +177,7 @@ def _bounded(arrow: Any, file: Any, size: int, path: Path) -> Any:
     )
     fewest, most = _BATCH_ROWS
     batches, read = [], 0
-    sheet_rows = min(max(_BATCH_BYTES // max(largest, 1), fewest), most)
+    sheet_rows = min(max(200_000_000 // max(largest, 1), fewest), most)
     for batch in file.iter_batches(batch_size=sheet_rows, use_threads=False):
         read += sum(
             column.dictionary_decode().nbytes if hasattr(column, "dictionary") else column.nbytes

@@ -20,11 +20,7 @@ from numpy.typing import NDArray
 from .source import MAX_DECLARED_BEYOND_FILE
 from .values import decode, encode
 
-_ALIGNMENT = 64
 _LOCAL_HEADER = 30  # bytes before a member's name
-_ZIP64_EXTRA = 20
-_PADDING_KIND = 0xD935  # the extra field that other tools use for alignment as well
-_ENCRYPTED = 1  # the flag of a member
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same graph gives the same bytes
 
 
@@ -60,9 +56,10 @@ class ArrayWriter:
         info = zipfile.ZipInfo(name, date_time=_DATE)
         info.external_attr = 0o644 << 16
         assert self._zip.fp is not None
-        start = self._zip.fp.tell() + _LOCAL_HEADER + len(name.encode()) + _ZIP64_EXTRA + 4
-        padding = -start % _ALIGNMENT
-        info.extra = struct.pack("<HH", _PADDING_KIND, padding) + b"\0" * padding
+        start = self._zip.fp.tell() + _LOCAL_HEADER + len(name.encode()) + 20 + 4
+        padding = -start % 64
+        # the extra field that other tools use for alignment as well
+        info.extra = struct.pack("<HH", 0xD935, padding) + b"\0" * padding
         return self._zip.open(info, "w", force_zip64=True)
 
 
@@ -139,7 +136,8 @@ class ArrayReader:
         info = self._members[name]
         if info.compress_type != zipfile.ZIP_STORED or info.file_size > self._size:
             raise ValueError(f"the member {name} is compressed, or larger than the file")
-        if info.flag_bits & _ENCRYPTED:
+        # the flag of a member
+        if info.flag_bits & 1:
             raise ValueError(f"the member {name} is encrypted")
         return info
 

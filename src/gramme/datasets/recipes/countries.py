@@ -43,8 +43,6 @@ WANTED: dict[str, tuple[str, ...]] = {
 }
 """The columns that must be there, by any of these names."""
 BLANK = ("", "-", "–", "..", "n/a", "na", "nan")
-MAX_HEADER_ROW = 30
-"""Rows of a sheet among which the header must be."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,8 @@ def read_countries(path: Path) -> CountryTable:
     """The first sheet of the workbook, or the CSV file, that has all the columns."""
     best: tuple[list[str], str] | None = None
     for sheet, table_rows in _sheets(path).items():
-        for place, (_, header_cells) in enumerate(table_rows[:MAX_HEADER_ROW]):
+        # Rows of a sheet among which the header must be.
+        for place, (_, header_cells) in enumerate(table_rows[:30]):
             seen: dict[str, int] = {}
             for position, cell_content in enumerate(header_cells):
                 seen.setdefault(plain_name(cell_content), position)

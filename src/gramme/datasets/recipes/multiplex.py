@@ -10,13 +10,12 @@ from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 
 # CKM social: physicians of four cities, and whom they ask, talk with and call a friend.
 PHYSICIANS = 241
-CITIES = 4
 CKM_SOCIAL_LAYERS = ("advice", "discussion", "friend")
 
 
 def build_ckm_social(paths: Paths) -> MultilayerGraph:
     """Nominations as undirected edges; nodes are numbered 0 to 240 as in the file."""
-    layer_codes = read_integers(paths["ckm_social.multilayer.labels"], range(CITIES), expected=PHYSICIANS)[:, 0]
+    layer_codes = read_integers(paths["ckm_social.multilayer.labels"], range(4), expected=PHYSICIANS)[:, 0]
     return MultilayerGraph(
         read_edge_layers(paths["ckm_social.multilayer.edges"], CKM_SOCIAL_LAYERS, PHYSICIANS),
         labels=[f"city {code + 1}" for code in layer_codes],
@@ -43,7 +42,6 @@ def build_leskovec_ng(paths: Paths) -> MultilayerGraph:
 
 
 PUPILS = 29
-BOYS = 12
 VICKERS_CHAN_LAYERS = ("get_on", "best_friends", "work_with")
 
 
@@ -65,5 +63,5 @@ def build_vickers_chan(paths: Paths, *, directed: bool = False) -> MultilayerGra
         for layer_number, layer_name in enumerate(VICKERS_CHAN_LAYERS, start=1)
     }
     pupils = np.arange(1, PUPILS + 1)
-    node_labels = ["boy" if pupil <= BOYS else "girl" for pupil in pupils]
+    node_labels = ["boy" if pupil <= 12 else "girl" for pupil in pupils]
     return MultilayerGraph(graph_layers, nodes=pupils, labels=node_labels, name="vickers_chan")

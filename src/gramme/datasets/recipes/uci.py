@@ -51,7 +51,6 @@ VOTES = (
     "duty-free-exports",
     "export-administration-act-south-africa",
 )
-LEAKED_VOTES = 3
 PARTIES = {"democrat": "democrat", "republican": "republican"}
 ANSWERS = {"y": "y", "n": "n", "?": None}
 
@@ -72,12 +71,11 @@ def build_leaky(paths: Paths) -> MultilayerGraph:
     honest = build_congress_votes(paths)
     assert honest.labels is not None
     graph_layers: dict[str, Layer] = {"party": MembershipLayer.from_values(honest.labels)}
-    graph_layers |= {layer_name: honest.layers[layer_name] for layer_name in VOTES[:LEAKED_VOTES]}
+    graph_layers |= {layer_name: honest.layers[layer_name] for layer_name in VOTES[:3]}
     return honest.replace(layers=graph_layers, name="congress_votes_leaky")
 
 
 # Mammography: 961 mammographic masses, joined where an attribute has the same value.
-MASSES = 961
 MAMMOGRAPHY_ATTRIBUTES = ("bi_rads", "age", "shape", "margin", "density")
 AGE_CUTS = (18, 34, 50, 66, 82, 98)
 SEVERITY = {"0": "benign", "1": "malignant"}
@@ -90,7 +88,7 @@ def build_mammography(paths: Paths, *, recipe: str = "paper") -> MultilayerGraph
         raise DataError(f"mammography has no recipe {recipe!r}; {did_you_mean(recipe, RECIPES)}")
     parsers: list[Callable[[str], Any]] = [_age_band if name == "age" else _value for name in MAMMOGRAPHY_ATTRIBUTES]
     parsers.append(one_of(SEVERITY))
-    *table_columns, node_labels = read_cells(paths["mammographic_masses.data"], parsers, expected=MASSES)
+    *table_columns, node_labels = read_cells(paths["mammographic_masses.data"], parsers, expected=961)
     graph_layers: dict[str, Layer] = {}
     for layer_name, column_values in zip(MAMMOGRAPHY_ATTRIBUTES, table_columns, strict=True):
         if recipe == "paper":
