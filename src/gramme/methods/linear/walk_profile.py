@@ -470,8 +470,8 @@ def _copied(array: NDArray[Any]) -> torch.Tensor:
 
 
 def _both_ways(layer: Layer) -> sp.csr_array:
-    matrix = layer.to_scipy().astype(np.float64)
-    return sp.csr_array(matrix + matrix.T) if layer.directed else sp.csr_array(matrix)
+    matrix = layer.to_scipy()
+    return sp.csr_array(matrix + matrix.T) if layer.directed else matrix
 
 
 def _scaled_layers(graph: MultilayerGraph, weights: Mapping[str, float]) -> tuple[sp.csr_array, sp.csr_array]:
