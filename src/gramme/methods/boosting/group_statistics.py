@@ -40,8 +40,6 @@ MAX_INDICATORS = 20
 """Groups of a layer up to which each is a column of its own; as many as make categories of whole numbers in a table."""
 PRIOR_LABELS = 5.0
 """Labels' worth of belief in how frequent a class is everywhere, against how frequent it is in a group."""
-MAX_COMPARISONS = 300
-"""Columns that compare numbers with those of a group; beyond, there are none of this kind."""
 
 
 def number_names(graph: MultilayerGraph) -> list[str]:
@@ -200,7 +198,8 @@ class GroupStatistics:
         used = {
             name: layer for name, layer in graph.layers.items() if layer.made_of == "edges" or name not in set(names)
         }
-        compared = 3 * numbers.shape[1] * len(used) <= MAX_COMPARISONS
+        # beyond, there are no columns that compare numbers with those of a group
+        compared = 3 * numbers.shape[1] * len(used) <= 300
         chosen = numbers if compared else numbers[:, :0]
         layers = [LayerStatistics.learned(name, layer, graph, chosen, known) for name, layer in used.items()]
         return cls(names, list(targets), known.mean, layers)

@@ -26,8 +26,6 @@ from gramme.methods.regression.base import KnownNumbers, NodeRegressor, predict_
 
 FOLDS = 5
 """Parts of the labels: those of the others describe the groups of a label's node, and choose the number of trees."""
-MAX_COLUMNS = 1_000
-"""Numbers of a node up to which trees are grown in a mixture: thousands of words are better left to linear models."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -290,4 +288,5 @@ class BoostedRegressor(TreesOnTable, NodeRegressor):
 
 def boosting_applies(graph: MultilayerGraph) -> bool:
     """Whether a mixture has boosting: where nodes have numbers, and not thousands of them."""
-    return not isinstance(graph, PartGraph) and 0 < given_columns(graph) <= MAX_COLUMNS
+    # thousands of words are better left to linear models
+    return not isinstance(graph, PartGraph) and 0 < given_columns(graph) <= 1_000

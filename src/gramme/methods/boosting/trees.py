@@ -41,8 +41,6 @@ class TreeSize(NamedTuple):
 
 LARGE, SMALL = TreeSize(31, 20), TreeSize(6, 5)
 """The sizes that are tried, chosen on the tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
-MANY_LABELS = 20_000
-"""Labels from which on small trees are not tried, and one inner fold decides how many large ones there are."""
 
 
 class Growth(NamedTuple):
@@ -160,7 +158,8 @@ def chosen_growth(rows: Floats, target: Target, fold: Ints, seed: int, size: Tre
 
     Where there are very many labels the first fold alone is tested. The size is chosen only if it is not given.
     """
-    many = target.values.size >= MANY_LABELS
+    # so many labels do with large trees, and one fold decides how many
+    many = target.values.size >= 20_000
     losses: dict[TreeSize, Floats] = {}
     tried = (LARGE,) if many else (SMALL, LARGE)
     for one in tried if size is None else (size,):

@@ -63,13 +63,6 @@ from .share_rounds import (
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
-FOLDS = 5
-MIN_LEAD_SHARE = 0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
-MIN_LEAD_RATIO = 1.5  # ... and how much more that is than among all nodes of the layer
-MIN_LEAD_NODES = 5.0  # ... and how many nodes that must be
-ALIKE_SHARE = 0.5  # of neighbours with equal labels, up to which a layer is said to join unlike ones
-MAX_NAMED_MAPS = 2
-
 
 class ViewColumns(NamedTuple):
     """Neighbours or groups of a view that have a column each."""
@@ -176,7 +169,7 @@ class LabelShares(NodeClassifier):
     rounds: PositiveInt = 6
     penalty: PositiveFloat | None = None
     neighbour_columns: bool | None = None
-    folds: Annotated[int, WholeNumber(2)] = FOLDS
+    folds: Annotated[int, WholeNumber(2)] = 5
     random_state: RandomSeed = None
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -404,14 +397,16 @@ class LabelShares(NodeClassifier):
         An edge of a layer with a direction leads from its source to its target.
         """
         maps = self.class_maps_
+        # a pair of unlike classes is worth a sentence where it is frequent, more so than elsewhere in the layer, and
+        # not of a few nodes
         told = maps[
-            (maps["alike"] < ALIKE_SHARE)
-            & (maps["share"] >= MIN_LEAD_SHARE)
-            & (maps["share"] >= MIN_LEAD_RATIO * maps["usual"])
-            & (maps["nodes"] >= MIN_LEAD_NODES)
+            (maps["alike"] < 0.5)
+            & (maps["share"] >= 0.15)
+            & (maps["share"] >= 1.5 * maps["usual"])
+            & (maps["nodes"] >= 5.0)
         ]
         told = told.sort_values("nodes", ascending=False, kind="stable")
-        told = told.drop_duplicates("layer").head(MAX_NAMED_MAPS)
+        told = told.drop_duplicates("layer").head(2)
         parts = []
         for _, one in told.iterrows():
             ends = [one["neighbour"], one["own"]]

@@ -29,13 +29,8 @@ from gramme.methods.persistence import MisfitError, SavedArray, SavedField, Save
 FOLDS = 5
 MAX_PENALTY_LABELS = 10_000  # labels that C is chosen on at most
 MAX_DENSE_NUMBERS = 100_000  # of a sparse table that is solved as a dense one
-LEAST_GAIN = 64 * float(np.finfo(float).eps)  # of a step, as a share of the loss
 LEAST_LOSS_GAIN = 1e-5
 """The same with many labels: on Debian's packages predictions of hidden training labels get no better from 3e-5 on."""
-KEPT_STEPS = 8  # that a step of L-BFGS learns the curvature from
-MAX_SHORTENED = 20  # times that a step is shortened
-NUMBERS_PER_ENTRY = 10  # of a table, which take as long in a product as an edge does in a fit
-PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
 
 Table = Any  # a numpy array or a scipy sparse one
 
@@ -115,7 +110,7 @@ def minimised(
     >>> minimised(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 20, 1e-9).round(3)
     array([3., 3.])
     """
-    point, kept = start, deque[tuple[Floats, Floats, float]](maxlen=KEPT_STEPS)
+    point, kept = start, deque[tuple[Floats, Floats, float]](maxlen=8)
     loss, slope = loss_and_gradient(point)
     for _ in range(max_steps):
         check_time()
@@ -129,7 +124,7 @@ def minimised(
         for (step, change, curvature), weight in zip(kept, reversed(weights), strict=True):
             daxpy(step, direction, a=weight - float(change @ direction) / curvature)
         descent, length = float(slope @ direction), 1.0
-        for _ in range(MAX_SHORTENED):
+        for _ in range(20):
             there = point + length * direction
             loss_there, slope_there = loss_and_gradient(there)
             if loss_there <= loss + 1e-4 * length * descent:
@@ -204,11 +199,12 @@ def fitted_regression(
     if start is not None:
         begin = np.vstack([start[0], start[1]])[:, 1 if two else 0 :].ravel()
     # of few labels, however large the graph: threads would wait for each other after each of thousands of products
-    with one_thread_below(labels * columns // NUMBERS_PER_ENTRY):
+    # ten numbers of a product take as long as an edge does in a fit
+    with one_thread_below(labels * columns // 10):
         if labels >= ENOUGH_LABELS:
             best = minimised(loss_and_gradient, begin, max_iter, LEAST_LOSS_GAIN)
         else:
-            options: Any = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": LEAST_GAIN}
+            options: Any = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
             best = minimize(loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
     best = best.reshape(columns + 1, -1)
     if two:
@@ -295,7 +291,7 @@ def chosen_strength(
         for number in range(folds):
             held = fold == number
             start = fitted.get((near, number)) if many else None
-            with part("", PENALTY_SHARE / (folds * len(strengths))):
+            with part("", 0.8 / (folds * len(strengths))):
                 kept = None if counted is None else counted[~held]
                 learned = regression(rows[~held], codes[~held], classes, strength, max_iter, start, kept)
             fitted[strength, number] = learned

@@ -33,10 +33,8 @@ from .logistic import FOLDS, LinearModel, class_shares, importances, regression
 
 
 ALPHAS = (0.3, 0.6, 0.9)
-POWERS = (1.0, 2.0)  # of the layers' skills
 SHARPNESS = (1.0, 2.0, 4.0)
 STEPS = 10
-MIN_SMOOTHED_PROBABILITY = 1e-6  # what a probability is at least, before its logarithm is taken
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def chosen_smoothing(
     # sharper predictions may suit the labels without any smoothing, which is then not what helps
     losses = {(0.0, 0.0, 1.0): _loss(graph, [shares], SHARPNESS, known, fold, tested).min()}
     skills = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk)
-    for power in POWERS[: 1 + (graph.num_layers > 1)]:
+    for power in (1.0, 2.0)[: 1 + (graph.num_layers > 1)]:
         weights = np.stack([one.weights(power) for one in skills[:-1]], axis=1)
         found = _spread(walk, shares, np.repeat(weights, classes, axis=1), ALPHAS)
         for alpha, row in zip(ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True):
@@ -101,7 +99,7 @@ def _spread(walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[fl
 
 def _sharpened(values: Floats, sharpness: float) -> Floats:
     total = values.sum(axis=-1, keepdims=True)
-    return softmax(sharpness * np.log(np.maximum(values / total, MIN_SMOOTHED_PROBABILITY)))
+    return softmax(sharpness * np.log(np.maximum(values / total, 1e-6)))
 
 
 def _loss(
@@ -123,7 +121,6 @@ def _loss(
     return np.array(found)
 
 
-STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
 
 Matrix = NDArray[np.floating[Any]]  # in torch's default precision
@@ -222,7 +219,7 @@ class NeighbourhoodLogistic(LinearModel):
         self.columns_ = given_columns(graph)
         seen = _surroundings(graph) if seen is None else seen
         self._kept = seen if keep else None
-        self._learn(gather_rows(graph, seen.table, known.nodes), known, STRENGTHS, seed, strength)
+        self._learn(gather_rows(graph, seen.table, known.nodes), known, (10.0, 1.0, 100.0, 1000.0), seed, strength)
         if explained:
             self.layer_importance_ = self._by_layer(importances(self._layer_scores(seen.table), graph), "importance")
         if smoothing is None:

@@ -28,7 +28,6 @@ from .one_hot import LayerColumns, SavedColumns, kinds_in_words, kinds_of_column
 
 EM_STEPS = 8  # of the expectation-maximisation
 LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
-LEAST_VARIANCE = 1e-4  # variance of a layer at least
 CHUNK_COLUMNS = 1_000  # columns looked at together, which bounds the memory
 MAX_LABELS = 500  # labels that the variances are learned from at most
 MAX_OPERATIONS = 10 * MAX_LABELS**3
@@ -78,7 +77,7 @@ def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], see
         total = variances * (squares + spread)
         common = total.sum() / (directions * counts.sum())
         variances = (total / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
-        variances = np.maximum(variances, LEAST_VARIANCE)
+        variances = np.maximum(variances, 1e-4)
     scales: Floats = np.sqrt(variances) / units
     return scales
 
@@ -126,12 +125,6 @@ def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
         some = columns[start : start + CHUNK_COLUMNS]
         found[start : start + CHUNK_COLUMNS] = np.asarray(some.multiply(some @ matrix).sum(axis=1)).ravel()
     return found
-
-
-STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
-AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
-"""Where the layers' penalties are learned, C corrects them as a whole, ..."""
-CAUTION = 2.0  # ... against this log loss for each factor of ten, squared
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -227,7 +220,10 @@ class OneHotLogistic(LinearModel):
         elif layer_scales is None:
             layer_scales = learned_scales(layers, known.codes, seed, self.max_iter)
         self.layer_scales_ = layer_scales
-        strengths, caution = (AROUND_LEARNED, CAUTION) if self.weigh_layers else (STRENGTHS, 0.0)
+        # where the layers' penalties are learned, C corrects them as a whole
+        strengths, caution = (
+            ((1.0, 0.3, 3.0, 10.0, 100.0), 2.0) if self.weigh_layers else ((1.0, 0.1, 10.0, 0.01, 100.0), 0.0)
+        )
         rows = scaled_columns(layers, layer_scales)
         self._learn(rows, known, strengths, seed, strength, self.max_iter, caution)
         self.coefficients_ *= np.repeat(layer_scales, [layer.shape[1] for layer in layers])[:, None]

@@ -38,22 +38,12 @@ from gramme.methods.linear.map_regression import (
 from gramme.methods.linear.neighbour_views import SPREAD_WEIGHT, NeighbourView
 
 SPREAD, SHARES = "spread", "shares"
-FIRST_PENALTY = 3.0  # from which a better one is looked for in ...
-PENALTY_STEP = 3.0  # ... steps of this factor, ...
-PENALTY_RANGE = (0.2, 400.0)  # ... within these bounds
-FEW_LABELS = 1_000  # up to which every choice is tested on all folds, and beyond on ...
-TESTED_FOLDS = 2  # ... so many
-ROUND_GAIN = 0.003  # share of the log loss that a further round must take off
-LAYOUT_GAIN = 0.003  # and columns for neighbours, or two ways of a layer in place of one
+FEW_LABELS = 1_000  # up to which every choice is tested on all folds
 PSEUDO_NEIGHBOURS = 1.0  # with the class frequencies, among those of each node
 PSEUDO_SPREAD = 0.05  # the same where labels come from afar and weigh less
-OWN_PSEUDO = 1e-3  # for each class, in what was predicted for the node itself
-OWN_SCALE = 0.3  # of the node's own log-odds where they are mapped
 ONE_HOT_SCALE = 5.5
 """Of the rows of columns for neighbours, which have length 1: these are penalised thirty times less than shares are,
 as a column is seen by few nodes; from 10 to 100 the difference was 0.2 points on Debian."""
-MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
-MAX_KEPT_NUMBERS = 100_000_000  # of spread labels, beyond which they are computed anew each time
 
 
 class Context:
@@ -141,7 +131,8 @@ class Surroundings:
     def keep_spread(self, contexts: int, classes: int) -> None:
         """Keep what spreads in so many contexts, where memory allows."""
         rows = sum(view.rows.size for view in self.joined)
-        self.kept, self.keeps = {}, rows * classes * contexts <= MAX_KEPT_NUMBERS
+        # beyond, spread labels are computed anew each time
+        self.kept, self.keeps = {}, rows * classes * contexts <= 100_000_000
 
     def forget_spread(self) -> None:
         """Keep nothing any more."""
@@ -164,8 +155,8 @@ class Surroundings:
                 yield view.layer, *_share_blocks(context, rows, sums, PSEUDO_NEIGHBOURS)
         if context.predicted is not None:
             own = context.predicted if nodes is None else context.predicted[nodes]
-            odds = context.log_odds(own, OWN_PSEUDO * context.classes)
-            yield "", Block(None, OWN_SCALE * odds), Block(None, odds)
+            odds = context.log_odds(own, 1e-3 * context.classes)
+            yield "", Block(None, 0.3 * odds), Block(None, odds)
         if layout.one_hot:
             columns = self.columns if nodes is None else self.columns[nodes]
             yield "", Block(None, columns), None
@@ -431,13 +422,14 @@ class _Learner:
         unseen = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
         split = any(view.direction for view in self.around.ways)
         options = [Layout(SPREAD, False, columns) for columns in one_hot]
-        strength = FIRST_PENALTY if penalty is None else penalty
+        strength = 3.0 if penalty is None else penalty
         for number in range(max_rounds):
             with part("", 1 / max_rounds):
                 layout, strength, tables = self._choose(options, strength, penalty is None)
                 after = self._unseen(layout, tables, strength, self.tests)
                 loss = self._loss(after)
-                if losses and not loss < losses[-1] * (1 - ROUND_GAIN):
+                # a further round must take something off the loss
+                if losses and not loss < losses[-1] * (1 - 0.003):
                     break
                 losses.append(loss)
                 unseen = after
@@ -473,14 +465,15 @@ class _Learner:
         if not counted.any():
             return 0.0
         weights = None if self.labels.weights is None else self.labels.weights[counted]
-        return float(np.average(-np.log(np.maximum(own[counted], MIN_PROBABILITY)), weights=weights))
+        return float(np.average(-np.log(np.maximum(own[counted], 1e-3)), weights=weights))
 
     def _choose(self, layouts: Sequence[Layout], penalty: float, free: bool) -> tuple[Layout, float, list[MapTable]]:
         """The layout, then the penalty; tested on some folds where there are many labels.
 
         Penalties are tried upwards and downwards from the one given for as long as that gains, if they are free.
         """
-        tests = self.tests if self.strict else self.tests[:TESTED_FOLDS]
+        # thousands of labels tell choices apart in two folds
+        tests = self.tests if self.strict else self.tests[:2]
 
         def tried(layout: Layout, tables: Sequence[MapTable], strength: float) -> float:
             return self._loss(self._unseen(layout, tables, strength, tests))
@@ -492,11 +485,12 @@ class _Learner:
         for layout in layouts[1:]:
             others = self._tables(layout)
             after = tried(layout, others, penalty)
-            if after < loss * (1 - LAYOUT_GAIN):
+            # so must columns for neighbours, or two ways of a layer in place of one
+            if after < loss * (1 - 0.003):
                 loss, chosen, tables = after, layout, others
-        for step in (PENALTY_STEP, 1 / PENALTY_STEP) if free else ():
+        for step in (3.0, 1 / 3.0) if free else ():
             before = penalty
-            while PENALTY_RANGE[0] < penalty * step < PENALTY_RANGE[1]:
+            while 0.2 < penalty * step < 400:
                 after = tried(chosen, tables, penalty * step)
                 if not after < loss:
                     break

@@ -20,9 +20,7 @@ from gramme.methods.propagation.layer_trust import layer_trust
 from .logistic import LinearModel, class_shares, importances
 from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
-STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
 CHUNK_NODES = 65_536  # nodes scored at once, which bounds the memory
-IMPORTANCE_NODES = 20_000  # nodes at most that tell how much the layers matter
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,7 +79,9 @@ class SpectralLogistic(LinearModel):
             profile = WalkProfile.of(graph, self.dim, dict(zip(graph.layers, trust.tolist(), strict=True)))
             placed = profile.placed(graph)
         self.profile_, self.placed_ = profile, placed
-        self._learn(profile.table(gather_rows(graph, placed, known.nodes)), known, STRENGTHS, seed, strength)
+        self._learn(
+            profile.table(gather_rows(graph, placed, known.nodes)), known, (100.0, 10.0, 1000.0, 1.0), seed, strength
+        )
         if explained:
             self.layer_importance_ = self._by_layer(importances(self._layer_scores(graph, placed), graph), "importance")
         return self._scored(placed)
@@ -108,7 +108,8 @@ class SpectralLogistic(LinearModel):
     def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:
         """Each layer's part of the scores of some nodes."""
         nodes = node_count(graph)
-        chosen = np.linspace(0, nodes - 1, min(IMPORTANCE_NODES, nodes)).astype(np.int64)
+        # some nodes tell how much the layers matter
+        chosen = np.linspace(0, nodes - 1, min(20_000, nodes)).astype(np.int64)
         some = local_index(graph, chosen)[1]
         placed = placed[some]
         for heard, _ in self.profile_.messages(graph):

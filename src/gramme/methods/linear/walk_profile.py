@@ -131,7 +131,6 @@ STAY_SHARE = 0.2  # share of the walk that stays where it is
 DENSE_NODES = 400  # nodes, or groups, up to which all eigenvectors are computed at once
 LONG_TABLE_ROWS = 20_000  # rows of a table from which its few groups are looked at instead
 ZERO_EIGENVALUE = 1e-9  # what an eigenvalue must exceed to count as above 0
-LANCZOS_TOLERANCE = 1e-4
 LANCZOS_RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
 
@@ -206,7 +205,7 @@ def _lanczos(step: Callable[[Floats], Floats], first: Floats, count: int) -> tup
     values: Any
     vectors: Any
     try:
-        values, vectors = eigsh(operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS)
+        values, vectors = eigsh(operator, count, which="LA", v0=start, tol=1e-4, maxiter=LANCZOS_RESTARTS)
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
     return values, vectors

@@ -42,14 +42,8 @@ from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_
 
 ALPHAS = (0.3, 0.1, 0.6, 0.9)
 POWERS = (1.0, 2.0, 4.0, 8.0)  # of the layers' skills
-POWER_CAUTION = 0.5
-"""The log loss on held-out labels that doubling the power must take off: a handful of labels does not tell powers
-apart."""
 SHARPNESS = (1.0, 2.0, 4.0, 8.0, 16.0)
 BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory, ...
-LARGE_BATCH_NUMBERS = 1 << 24
-"""... and of large data: their rows lie out of cache, where many columns of a row cost little more than one."""
-CHOICE_SHARE = 0.9  # of a fit that chooses its settings; used only to show progress
 CHOICE_TOLERANCE = 1e-3  # of the propagations that settings are chosen by, at least
 MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
 
@@ -125,13 +119,14 @@ def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, see
     batches = list(_batches(walk, known, plan, kept))
     for units in batches:
         columns = [weights(number, power) for number, power in units]
-        with part("", CHOICE_SHARE / len(batches)):
+        with part("", 0.9 / len(batches)):
             found = list(_held_out_losses(walk, known, plan, kept, units, columns))
         for (number, power), losses in zip(units, found, strict=True):
             first = plan.powers.index(power) * losses.shape[0]
             scored = tested[~kept[number]]
             loss[first : first + losses.shape[0]] += losses[:, scored].sum(1)
-    loss += [POWER_CAUTION * abs(np.log2(one.power / plan.powers[0])) for one in candidates]
+    # a handful of labels does not tell powers apart: doubling one must take half a unit off the log loss
+    loss += [0.5 * abs(np.log2(one.power / plan.powers[0])) for one in candidates]
     # rounding must not decide between candidates that do equally well
     chosen = candidates[int(np.flatnonzero(loss <= loss.min() * (1 + 1e-9) + 1e-12)[0])]
     return chosen, weights(-1, chosen.power)
@@ -141,7 +136,8 @@ def _batches(walk: Walk, known: KnownLabels, plan: Plan, kept: NDArray[np.bool_]
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
     rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
-    numbers = LARGE_BATCH_NUMBERS if walk.large else BATCH_NUMBERS
+    # rows of large data lie out of cache, where many columns of a row cost little more than one
+    numbers = (1 << 24) if walk.large else BATCH_NUMBERS
     size = max(1, numbers // (rows * len(known.classes)))
     for begin in range(0, len(units), size):
         yield units[begin : begin + size]
@@ -190,9 +186,6 @@ def _held_out_losses(
             own = found[..., np.arange(some.size), known.codes[some]]
             losses[..., begin : begin + rows] = -np.log(np.maximum(own, MIN_PROBABILITY)) * known.weights[some]
         yield losses.reshape(-1, held.size)
-
-
-TOLERANCE = 1e-5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -375,7 +368,7 @@ class LabelPropagation(NodeClassifier):
     def _tolerance(self, walk: Walk) -> float:
         if self.tolerance is not None:
             return float(self.tolerance)
-        return CHOICE_TOLERANCE if self._in_haste(walk) else TOLERANCE
+        return CHOICE_TOLERANCE if self._in_haste(walk) else 1e-5
 
     @property
     def known_codes(self) -> NDArray[np.int64]:

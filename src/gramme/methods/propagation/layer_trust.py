@@ -44,20 +44,11 @@ from gramme.ops import layers_sum, random_features
 
 from .series import Walk, has_many_small_layers, layer_pairs, walk_of
 
-TRUST_ALPHA, TRUST_STEPS = 0.9, 15
 SHARPNESS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 FAINT = 0.1
 """Of what a label gives to a node on average, heard from every class; 0.03 to 0.3 made no difference."""
 SHARPNESS_COST = 0.5  # log likelihood that the best of several sharpnesses is expected to gain by chance
-WALK_STEPS, STAY_SHARE = 4, 0.2
-"""Of the agreement. Like the even share chosen on label samples 0 and 1 of 3sources and Wikipedia, and on planted
-graphs with layers of noise."""
-LEAST_GAIN = 1e-3  # of log likelihood per label, so that agreement counts where labels say nothing at all
-PROBES = 1024  # columns that the agreement is computed from, ...
-PROBE_NUMBERS = 10_000_000  # ... fewer where they would take more numbers than this over all layers, ...
-LEAST_PROBES = 4  # ... but not fewer than these
 EVEN_SHARE = 0.01  # part of the weight that all layers share, as a node may be reached through the least of them only
-BLOCK_NUMBERS = 1 << 17  # looked at together, so that they stay in cache
 
 
 def trust_folds(codes: Ints, folds: int | None, seed: int) -> Ints:
@@ -120,7 +111,7 @@ def _skills(
     gains, heard = np.zeros((len(held), graph.num_layers)), np.zeros((len(held), graph.num_layers))
     nodes = node_count(graph)
     walk = walk_of(graph) if walk is None else walk
-    for layers, values, totals in walk.within_layers(known.nodes, start, TRUST_ALPHA, TRUST_STEPS):
+    for layers, values, totals in walk.within_layers(known.nodes, start, 0.9, 15):
         faint = FAINT * totals.sum(axis=1) / (nodes * known.nodes.size)
         for some in _blocks(values.shape[0], known.nodes.size * folds * classes):
             spread = np.zeros((len(faint[some]), known.nodes.size, folds * classes))
@@ -146,7 +137,8 @@ def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
     what layers differ by beyond that is estimated by moments (DerSimonian and Laird, 1986), as far as it exceeds what
     chance comes to by two standard deviations: a few layers with a few labels often differ by one.
     """
-    mean = max(float(gains.sum() / max(heard.sum(), 1)), LEAST_GAIN)
+    # agreement counts where labels say nothing at all
+    mean = max(float(gains.sum() / max(heard.sum(), 1)), 1e-3)
     expected = mean * agreement
     precision = heard**2 / (
         2 * mean * heard + 0.5
@@ -162,7 +154,8 @@ def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
 
 
 def _blocks(count: int, numbers: int) -> Iterator[slice]:
-    size = max(1, BLOCK_NUMBERS // max(numbers, 1))
+    # looked at together, so that they stay in cache
+    size = max(1, (1 << 17) // max(numbers, 1))
     for begin in range(0, count, size):
         yield slice(begin, begin + size)
 
@@ -217,7 +210,8 @@ def layer_agreement(graph: MultilayerGraph) -> Floats:
 def _agreement(graph: MultilayerGraph) -> Floats:
     all_sum, layers, nodes = communicator_of(graph).all_sum, graph.num_layers, graph.num_nodes
     whole = node_count(graph)
-    probes = int(np.clip(PROBE_NUMBERS // max(whole * layers, 1), LEAST_PROBES, PROBES))
+    # fewer random signs where they would take more numbers than this over all layers
+    probes = int(np.clip(10_000_000 // max(whole * layers, 1), 4, 1024))
     if whole <= probes:  # then every entry is looked at
         probes, signs = whole, np.zeros((nodes, whole))
         signs[np.arange(nodes), global_positions(graph)] = 1
@@ -288,8 +282,10 @@ def _walked(
     each = sp.csr_array((np.ones(layer.size), (layer, np.arange(layer.size))), shape=(graph.num_layers, layer.size))
     first = np.sqrt(degrees) / np.maximum(all_sum(each @ degrees) ** 0.5, 1e-30)[layer]
     state = signs - first * all_sum(each @ (first * signs))[layer]
-    for _ in range(WALK_STEPS):
-        state = STAY_SHARE * state + (1 - STAY_SHARE) * root * sums(root * state)
+    # four steps, each staying one time in five: like the even share chosen on label samples 0 and 1 of 3sources and
+    # Wikipedia, and on planted graphs with layers of noise
+    for _ in range(4):
+        state = 0.2 * state + 0.8 * root * sums(root * state)
     return root * sums(root * signs), state
 
 
