@@ -10,9 +10,9 @@ from gramme.methods.linear.share_rounds import (
     Chain,
     LabelFolds,
     Layout,
+    RoundLearner,
     Surroundings,
     extended_folds,
-    learn_rounds,
     neighbour_columns,
 )
 
@@ -111,7 +111,7 @@ def test_a_chain_that_left_a_fold_out_does_not_depend_on_its_labels():
 def test_rounds_end_when_they_do_not_gain_and_predict_hidden_labels():
     graph = unlike_pairs(200)
     labels = labels_of(graph, share=0.6)
-    learned = learn_rounds(surroundings(graph, labels.nodes), labels, 6)
+    learned = RoundLearner(surroundings(graph, labels.nodes), labels).learn(6)
     assert 2 <= len(learned.rounds) <= 6
     assert all(b < a for a, b in zip(learned.losses, learned.losses[1:], strict=False))
     assert (learned.unseen.argmax(axis=1) == labels.codes).mean() > 0.9
@@ -120,9 +120,9 @@ def test_rounds_end_when_they_do_not_gain_and_predict_hidden_labels():
 def test_one_chain_for_many_labels_gives_about_the_same(monkeypatch):
     graph = unlike_pairs(200)
     labels = labels_of(graph, share=0.6)
-    strict = learn_rounds(surroundings(graph, labels.nodes), labels, 3)
+    strict = RoundLearner(surroundings(graph, labels.nodes), labels).learn(3)
     monkeypatch.setattr(share_rounds, "FEW_LABELS", 0)
-    loose = learn_rounds(surroundings(graph, labels.nodes), labels, 3)
+    loose = RoundLearner(surroundings(graph, labels.nodes), labels).learn(3)
     assert abs(strict.losses[-1] - loose.losses[-1]) < 0.1
 
 

@@ -52,10 +52,10 @@ from .share_rounds import (
     LabelFolds,
     Layout,
     Round,
+    RoundLearner,
     Surroundings,
     columns_of,
     extended_folds,
-    learn_rounds,
     neighbour_columns,
     planned_rounds,
 )
@@ -254,7 +254,7 @@ class LabelShares(NodeClassifier):
         around = Surroundings(joined, ways, columns, relative_agreement(graph))
         losses: Sequence[float] = []
         if plan is None:
-            found = learn_rounds(around, labels, self.rounds, self.penalty, self.neighbour_columns)
+            found = RoundLearner(around, labels).learn(self.rounds, self.penalty, self.neighbour_columns)
             rounds, losses = found.rounds, found.losses
             if fold is not None:
                 self._unseen = found.unseen

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme.methods.contributions import NeighbourContributions, Pair
-from gramme.methods.labels import class_prior
+from gramme.methods.labels import class_prior, softmax
 from gramme.methods.linear.map_regression import (
     Block,
     Floats,
@@ -129,14 +129,10 @@ class Surroundings:
             self.kept[context.hidden] = found
 
     def keep_spread(self, contexts: int, classes: int) -> None:
-        """Keep what spreads in so many contexts, where memory allows."""
+        """Forget what was kept, and keep what spreads in so many contexts from now on, where memory allows."""
         rows = sum(view.rows.size for view in self.joined)
         # beyond, spread labels are computed anew each time
-        self.kept, self.keeps = {}, rows * classes * contexts <= 100_000_000
-
-    def forget_spread(self) -> None:
-        """Keep nothing any more."""
-        self.kept, self.keeps = {}, False
+        self.kept, self.keeps = {}, 0 < rows * classes * contexts <= 100_000_000
 
     def blocks(
         self, layout: Layout, context: Context, nodes: Ints | None = None
@@ -338,6 +334,17 @@ class Chain:
         trust = self.around.trusted(layout, len(table.log_odds))
         return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start, self.weights[kept], trust)
 
+    def tested(self, number: int | None) -> Ints:
+        """The labels of a fold; of the one left out where None."""
+        return np.flatnonzero(self.labels.fold == self.left_out) if number is None else self.places[number]
+
+    def unseen(self, number: int | None, layout: Layout, table: MapTable, penalty: float) -> Floats:
+        """Probabilities of the labels that the regression of a context is tested on."""
+        maps = self.maps(layout, table, penalty, number)
+        context = self.whole if number is None else self.contexts[number]
+        rows = self.around.table(layout, context, self.labels.nodes[self.tested(number)])
+        return softmax(rows.scores(maps).astype(np.float64))
+
     def advance(self, layout: Layout, table: MapTable, penalty: float) -> Round:
         """Predict once more in every context, and return the round of all its labels."""
         numbers: list[int | None] = [*range(len(self.contexts)), None]
@@ -346,45 +353,6 @@ class Chain:
             context.predicted, _ = self.around.predict(Round(layout, penalty, maps), context)
         self.starts = list(found)
         return Round(layout, penalty, found[-1])
-
-
-class _Test(NamedTuple):
-    """A fold of a chain that its own regression is tested on; the fold that the chain has left out where None."""
-
-    chain: Chain
-    number: int | None
-
-    def places(self) -> Ints:
-        if self.number is not None:
-            return self.chain.places[self.number]
-        return np.flatnonzero(self.chain.labels.fold == self.chain.left_out)
-
-    def unseen(self, layout: Layout, table: MapTable, penalty: float) -> Floats:
-        """Probabilities of the fold."""
-        chain = self.chain
-        maps = chain.maps(layout, table, penalty, self.number)
-        context = chain.whole if self.number is None else chain.contexts[self.number]
-        rows = chain.around.table(layout, context, chain.labels.nodes[self.places()])
-        scores = rows.scores(maps).astype(np.float64)
-        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares: Floats = scores / scores.sum(axis=1, keepdims=True)
-        return shares
-
-
-def learn_rounds(
-    around: Surroundings, labels: LabelFolds, max_rounds: int, penalty: float | None = None, one_hot: bool | None = None
-) -> LearnedRounds:
-    """Learn from labels in folds until a further round does not gain on labels that were hidden.
-
-    With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With
-    many, the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that
-    it has entered only as a neighbour's. ``penalty`` and ``one_hot`` (columns for single neighbours and groups) are in
-    place of a choice.
-    """
-    choices = (False, True) if one_hot is None else (one_hot,)
-    if not around.columns.shape[1]:
-        choices = (False,)
-    return _Learner(around, labels).learn(max_rounds, penalty, choices)
 
 
 def planned_rounds(around: Surroundings, labels: LabelFolds, plan: Sequence[tuple[Layout, float]]) -> list[Round]:
@@ -397,31 +365,44 @@ def planned_rounds(around: Surroundings, labels: LabelFolds, plan: Sequence[tupl
             layout = layout._replace(one_hot=False)
         with part("", 1 / len(plan)):
             rounds.append(chain.advance(layout, chain.table(layout), penalty))
-        around.forget_spread()
+        around.keep_spread(0, labels.classes)
     return rounds
 
 
-class _Learner:
+_Test = tuple[Chain, int | None]
+"""A fold of a chain that its own regression is tested on; the fold that the chain has left out where None."""
+
+
+class RoundLearner:
+    """Learns from labels in folds until a further round does not gain on labels that were hidden.
+
+    With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With
+    many, the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that
+    it has entered only as a neighbour's.
+    """
+
     def __init__(self, around: Surroundings, labels: LabelFolds) -> None:
         self.around, self.labels = around, labels
         self.chain = Chain(around, labels, None)
         folds = len(self.chain.contexts)
         self.strict = labels.codes.size <= FEW_LABELS and folds > 1
         if self.strict:
-            chains = [Chain(around, labels, number) for number in range(folds)]
-            self.tests = [_Test(chain, None) for chain in chains]
+            self.tests: list[_Test] = [(Chain(around, labels, number), None) for number in range(folds)]
         else:
-            self.tests = [_Test(self.chain, number) for number in range(folds)]
+            self.tests = [(self.chain, number) for number in range(folds)]
         pairs = folds * (folds - 1) // 2 if self.strict else 0
         around.keep_spread(1 + folds + pairs, labels.classes)
 
-    def learn(self, max_rounds: int, penalty: float | None, one_hot: Sequence[bool]) -> LearnedRounds:
-        """Round after round while there is a gain."""
+    def learn(self, max_rounds: int, penalty: float | None = None, one_hot: bool | None = None) -> LearnedRounds:
+        """Round after round while there is a gain; ``penalty`` and ``one_hot`` are in place of a choice."""
+        choices = (False, True) if one_hot is None else (one_hot,)
         rounds: list[Round] = []
         losses: list[float] = []
         unseen = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
         split = any(view.direction for view in self.around.ways)
-        options = [Layout(SPREAD, False, columns) for columns in one_hot]
+        options = [
+            Layout(SPREAD, False, columns) for columns in (choices if self.around.columns.shape[1] else (False,))
+        ]
         strength = 3.0 if penalty is None else penalty
         for number in range(max_rounds):
             with part("", 1 / max_rounds):
@@ -434,11 +415,11 @@ class _Learner:
                 losses.append(loss)
                 unseen = after
                 if self.strict and number + 1 < max_rounds:
-                    for test, table in zip(self.tests, tables, strict=True):
-                        test.chain.advance(layout, table, strength)
+                    for (chain, _), table in zip(self.tests, tables, strict=True):
+                        chain.advance(layout, table, strength)
                 table = self.chain.table(layout) if self.strict else tables[0]
                 rounds.append(self.chain.advance(layout, table, strength))
-                self.around.forget_spread()
+                self.around.keep_spread(0, self.labels.classes)
             options = [layout]
             if number == 0:
                 ways = (False, True)[: 1 + split]
@@ -448,14 +429,14 @@ class _Learner:
     def _tables(self, layout: Layout) -> list[MapTable]:
         """The training rows of each test's chain."""
         if self.strict:
-            return [test.chain.table(layout) for test in self.tests]
+            return [chain.table(layout) for chain, _ in self.tests]
         return [self.chain.table(layout)] * len(self.tests)
 
     def _unseen(self, layout: Layout, tables: Sequence[MapTable], penalty: float, tests: Sequence[_Test]) -> Floats:
         """Out-of-fold predictions of some folds, NaN elsewhere."""
         found = np.full((self.labels.codes.size, self.labels.classes), np.nan)
-        for test, table in zip(tests, tables, strict=False):
-            found[test.places()] = test.unseen(layout, table, penalty)
+        for (chain, number), table in zip(tests, tables, strict=False):
+            found[chain.tested(number)] = chain.unseen(number, layout, table, penalty)
         return found
 
     def _loss(self, unseen: Floats) -> float:
