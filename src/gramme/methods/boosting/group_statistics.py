@@ -71,8 +71,8 @@ class KnownTargets:
     @property
     def mean(self) -> Floats:
         """The mean row: how frequent each class is, or the mean number."""
-        found: Floats = np.average(self.rows, axis=0, weights=self.weights)
-        return found
+        mean_row: Floats = np.average(self.rows, axis=0, weights=self.weights)
+        return mean_row
 
 
 @dataclass(frozen=True)
@@ -122,64 +122,64 @@ class LayerStatistics:
 
     def columns(self, graph: MultilayerGraph, numbers: Floats, fold: Ints, mean: Floats) -> Iterator[Floats]:
         """Blocks of columns for the nodes of a graph; ``fold`` is -1 for nodes without a label."""
-        matrix = self.matrix(graph)
+        node_places = self.matrix(graph)
         if self.indicators:
-            yield matrix.toarray()
+            yield node_places.toarray()
             return
-        yield self._frequencies(matrix, fold, mean)
-        weight = np.asarray(matrix.sum(axis=1)).ravel()
-        shared = np.divide(1, weight, out=np.full_like(weight, np.nan), where=weight > 0)
-        size = weight if self.kind == "edges" else np.nan_to_num((matrix @ self.size) * shared)
-        yield np.log1p(np.maximum(size, 0))[:, None]
+        yield self._frequencies(node_places, fold, mean)
+        total_weight = np.asarray(node_places.sum(axis=1)).ravel()
+        place_share = np.divide(1, total_weight, out=np.full_like(total_weight, np.nan), where=total_weight > 0)
+        group_size = total_weight if self.kind == "edges" else np.nan_to_num((node_places @ self.size) * place_share)
+        yield np.log1p(np.maximum(group_size, 0))[:, None]
         if self.means.shape[1]:
-            yield numbers - (matrix @ self.means) * shared[:, None]
+            yield numbers - (node_places @ self.means) * place_share[:, None]
         if self.starts.shape[0]:
-            yield self._gaps(matrix, numbers)
+            yield self._gaps(node_places, numbers)
 
     def _frequencies(self, matrix: sp.csr_array, fold: Ints, mean: Floats) -> Floats:
         """The mean target of labelled nodes that share a place with a node, without those of the node's own fold."""
-        found = np.empty((matrix.shape[0], mean.size))
-        targets, labels = self.targets.sum(axis=1), self.labels.sum(axis=1)
-        for number in np.unique(fold):
-            rows = np.flatnonzero(fold == number)
-            own = 0 <= number < self.labels.shape[1]
-            sums = targets - self.targets[:, number] if own else targets
-            counts = labels - self.labels[:, number] if own else labels
-            part = matrix[rows]
-            count = np.asarray(part @ counts)[:, None]
-            found[rows] = (part @ sums + PRIOR_LABELS * mean) / (count + PRIOR_LABELS)
-        return found
+        mean_targets = np.empty((matrix.shape[0], mean.size))
+        target_totals, label_totals = self.targets.sum(axis=1), self.labels.sum(axis=1)
+        for fold_number in np.unique(fold):
+            row_index = np.flatnonzero(fold == fold_number)
+            has_own_fold = 0 <= fold_number < self.labels.shape[1]
+            other_sums = target_totals - self.targets[:, fold_number] if has_own_fold else target_totals
+            other_counts = label_totals - self.labels[:, fold_number] if has_own_fold else label_totals
+            fold_rows = matrix[row_index]
+            label_count = np.asarray(fold_rows @ other_counts)[:, None]
+            mean_targets[row_index] = (fold_rows @ other_sums + PRIOR_LABELS * mean) / (label_count + PRIOR_LABELS)
+        return mean_targets
 
     def _gaps(self, matrix: sp.csr_array, numbers: Floats) -> Floats:
         """How far the next lower and the next higher value of each number is in a node's group; NaN where none is."""
-        group = np.full(matrix.shape[0], -1, dtype=np.int64)
-        filled = np.flatnonzero(np.diff(matrix.indptr) > 0)
-        group[filled] = matrix.indices[matrix.indptr[filled]]
-        found = np.full((matrix.shape[0], 2 * numbers.shape[1]), np.nan)
+        node_groups = np.full(matrix.shape[0], -1, dtype=np.int64)
+        grouped_nodes = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        node_groups[grouped_nodes] = matrix.indices[matrix.indptr[grouped_nodes]]
+        value_gaps = np.full((matrix.shape[0], 2 * numbers.shape[1]), np.nan)
         for column in range(numbers.shape[1]):
-            starts = self.starts[column]
-            known = np.repeat(np.arange(len(self.names)), np.diff(starts))
-            values = self.values[starts[0] : starts[-1]]
-            own = numbers[filled, column]
-            below, above = _neighbouring(known, values, group[filled], own)
-            found[filled, 2 * column] = own - below
-            found[filled, 2 * column + 1] = above - own
-        return found
+            group_starts = self.starts[column]
+            value_groups = np.repeat(np.arange(len(self.names)), np.diff(group_starts))
+            sorted_values = self.values[group_starts[0] : group_starts[-1]]
+            own_values = numbers[grouped_nodes, column]
+            next_lower, next_higher = _neighbouring(value_groups, sorted_values, node_groups[grouped_nodes], own_values)
+            value_gaps[grouped_nodes, 2 * column] = own_values - next_lower
+            value_gaps[grouped_nodes, 2 * column + 1] = next_higher - own_values
+        return value_gaps
 
     def titles(self, numbers: Sequence[str], targets: Sequence[str]) -> list[str]:
         """What each column says, in words."""
         if self.indicators:
             return [f"{self.layer} is {name}" for name in self.names]
-        around = "neighbours" if self.kind == "edges" else self.layer
-        found = [f"{target} in {around}" for target in targets]
-        found.append(f"number of {self.layer}" if self.kind == "edges" else f"size of {self.layer}")
+        place_words = "neighbours" if self.kind == "edges" else self.layer
+        column_titles = [f"{target} in {place_words}" for target in targets]
+        column_titles.append(f"number of {self.layer}" if self.kind == "edges" else f"size of {self.layer}")
         if self.means.shape[1]:
-            found += [f"{number} against its mean in {around}" for number in numbers]
+            column_titles += [f"{number} against its mean in {place_words}" for number in numbers]
         if self.starts.shape[0]:
-            found += [
-                f"{number} and the {which} one in {around}" for number in numbers for which in ("lower", "higher")
+            column_titles += [
+                f"{number} and the {which} one in {place_words}" for number in numbers for which in ("lower", "higher")
             ]
-        return found
+        return column_titles
 
 
 @dataclass(frozen=True)
@@ -214,56 +214,56 @@ class GroupStatistics:
                 f"the model needs the features {', '.join(self.numbers)}; "
                 f"the graph has {', '.join(graph.feature_names)}"
             )
-        blocks: list[Floats] = [numbers]
+        column_blocks: list[Floats] = [numbers]
         for layer in self.layers:
-            compared = numbers[:, : layer.means.shape[1]]
-            blocks += layer.columns(graph, compared, fold, self.mean)
-        return np.ascontiguousarray(np.hstack(blocks))
+            compared_numbers = numbers[:, : layer.means.shape[1]]
+            column_blocks += layer.columns(graph, compared_numbers, fold, self.mean)
+        return np.ascontiguousarray(np.hstack(column_blocks))
 
     def titles(self) -> list[str]:
         """What each column says, in words."""
-        found = list(self.numbers)
+        column_titles = list(self.numbers)
         for layer in self.layers:
-            found += layer.titles(self.numbers, self.targets)
-        return found
+            column_titles += layer.titles(self.numbers, self.targets)
+        return column_titles
 
     def layer_of_column(self) -> list[str]:
         """The layer that each column belongs to; for a number, the layer of its name, or else the number's name."""
-        found = list(self.numbers)
+        column_layers = list(self.numbers)
         for layer in self.layers:
-            found += [layer.layer] * len(layer.titles(self.numbers, self.targets))
-        return found
+            column_layers += [layer.layer] * len(layer.titles(self.numbers, self.targets))
+        return column_layers
 
 
 def _at_places(where: sp.csr_array | None, nodes: Ints, rows: Floats, places: int) -> Floats:
     """The sums of the rows of some nodes over the places they are in."""
     if where is not None:
-        sums: Floats = np.asarray(where[:, nodes] @ rows)
-        return sums
-    found = np.zeros((places, rows.shape[1]))
-    found[nodes] = rows
-    return found
+        member_sums: Floats = np.asarray(where[:, nodes] @ rows)
+        return member_sums
+    place_sums = np.zeros((places, rows.shape[1]))
+    place_sums[nodes] = rows
+    return place_sums
 
 
 def _sorted_values(matrix: sp.csr_array, numbers: Floats, groups: bool) -> tuple[Ints, Floats]:
     """The different values of each number in each group, sorted, and where those of a group begin."""
-    places = matrix.shape[1]
-    filled = np.diff(matrix.indptr)
-    if not groups or (filled > 1).any() or not numbers.shape[1]:
-        return np.zeros((0, places + 1), dtype=np.int64), np.zeros(0)
-    nodes, group = np.flatnonzero(filled > 0), matrix.indices.astype(np.int64)
-    starts, parts, begin = [], [], 0
+    num_places = matrix.shape[1]
+    group_counts = np.diff(matrix.indptr)
+    if not groups or (group_counts > 1).any() or not numbers.shape[1]:
+        return np.zeros((0, num_places + 1), dtype=np.int64), np.zeros(0)
+    grouped_nodes, node_groups = np.flatnonzero(group_counts > 0), matrix.indices.astype(np.int64)
+    place_starts, value_parts, value_start = [], [], 0
     for column in range(numbers.shape[1]):
-        values = numbers[nodes, column]
-        order = np.lexsort((values, group))
-        values, place = values[order], group[order]
-        first = np.ones(values.size, dtype=bool)
-        first[1:] = (place[1:] != place[:-1]) | (values[1:] != values[:-1])
-        counts = np.bincount(place[first], minlength=places)
-        starts.append(begin + np.concatenate([[0], np.cumsum(counts)]))
-        parts.append(values[first])
-        begin += int(first.sum())
-    return np.stack(starts).astype(np.int64), np.concatenate(parts)
+        sorted_values = numbers[grouped_nodes, column]
+        sort_order = np.lexsort((sorted_values, node_groups))
+        sorted_values, sorted_places = sorted_values[sort_order], node_groups[sort_order]
+        is_first = np.ones(sorted_values.size, dtype=bool)
+        is_first[1:] = (sorted_places[1:] != sorted_places[:-1]) | (sorted_values[1:] != sorted_values[:-1])
+        place_counts = np.bincount(sorted_places[is_first], minlength=num_places)
+        place_starts.append(value_start + np.concatenate([[0], np.cumsum(place_counts)]))
+        value_parts.append(sorted_values[is_first])
+        value_start += int(is_first.sum())
+    return np.stack(place_starts).astype(np.int64), np.concatenate(value_parts)
 
 
 def _neighbouring(known_group: Ints, known_value: Floats, group: Ints, value: Floats) -> tuple[Floats, Floats]:
@@ -276,16 +276,16 @@ def _neighbouring(known_group: Ints, known_value: Floats, group: Ints, value: Fl
     # both sides ranked together: a value comes after all that are lower in its group
     joined_group = np.concatenate([known_group, group])
     joined_value = np.concatenate([known_value, value])
-    count = known_group.size
+    num_known = known_group.size
 
     def place_among_known(before: bool) -> Ints:
-        first = np.ones(joined_group.size)
-        first[count:] = 0 if before else 2
-        order = np.lexsort((first, joined_value, joined_group))
-        passed = np.cumsum(order < count)
-        found = np.empty(joined_group.size, dtype=np.int64)
-        found[order] = passed
-        return found[count:]
+        tie_order = np.ones(joined_group.size)
+        tie_order[num_known:] = 0 if before else 2
+        sort_order = np.lexsort((tie_order, joined_value, joined_group))
+        known_passed = np.cumsum(sort_order < num_known)
+        known_before = np.empty(joined_group.size, dtype=np.int64)
+        known_before[sort_order] = known_passed
+        return known_before[num_known:]
 
     padded_group = np.concatenate([[-2], known_group, [-2]])
     padded_value = np.concatenate([[np.nan], known_value, [np.nan]])
@@ -355,15 +355,15 @@ class SavedStatistics(SavedField):
 def _is_whole(one: LayerStatistics, numbers: int, targets: int) -> bool:
     """Whether the arrays of a layer go together; a file may hold anything."""
     if one.indicators:
-        return one.kind == "groups" and not any(getattr(one, name).size for name in _ARRAYS)
-    places = len(one.names)
+        return one.kind == "groups" and not any(getattr(one, array_name).size for array_name in _ARRAYS)
+    num_places = len(one.names)
     if (one.targets.ndim, one.labels.ndim, one.means.ndim, one.starts.ndim, one.values.ndim) != (3, 2, 2, 2, 1):
         return False
-    fits = one.size.shape == (places,) and one.targets.shape == (*one.labels.shape, targets)
-    fits = fits and one.labels.shape[0] == places and one.labels.shape[1] > 0
-    fits = fits and one.means.shape[0] == places and one.means.shape[1] in (0, numbers)
-    fits = fits and one.starts.shape[0] in (0, one.means.shape[1]) and one.starts.shape[1] == places + 1
-    if not fits or not one.starts.size:
-        return fits
-    rising = bool((np.diff(one.starts, axis=1) >= 0).all()) and bool((one.starts >= 0).all())
-    return rising and int(one.starts.max()) <= one.values.size
+    shapes_fit = one.size.shape == (num_places,) and one.targets.shape == (*one.labels.shape, targets)
+    shapes_fit = shapes_fit and one.labels.shape[0] == num_places and one.labels.shape[1] > 0
+    shapes_fit = shapes_fit and one.means.shape[0] == num_places and one.means.shape[1] in (0, numbers)
+    shapes_fit = shapes_fit and one.starts.shape[0] in (0, one.means.shape[1]) and one.starts.shape[1] == num_places + 1
+    if not shapes_fit or not one.starts.size:
+        return shapes_fit
+    starts_rise = bool((np.diff(one.starts, axis=1) >= 0).all()) and bool((one.starts >= 0).all())
+    return starts_rise and int(one.starts.max()) <= one.values.size

@@ -55,12 +55,12 @@ class TreesOnTable(GraphEstimator):
     ) -> Floats:
         """Learn the statistics and the trees, and return the table of all nodes; inner folds are those of targets."""
         self.statistics_ = GroupStatistics.learned(graph, targets, titles)
-        places = np.full(graph.num_nodes, -1, dtype=np.int64)
-        places[targets.nodes] = targets.fold
-        table = self.statistics_.table(graph, places)
-        rows = table[targets.nodes]
-        self._used_growth = growth(rows)
-        self.trees_ = BoostedTrees.fitted(rows, target, self._used_growth, seed)
+        node_folds = np.full(graph.num_nodes, -1, dtype=np.int64)
+        node_folds[targets.nodes] = targets.fold
+        table = self.statistics_.table(graph, node_folds)
+        label_rows = table[targets.nodes]
+        self._used_growth = growth(label_rows)
+        self.trees_ = BoostedTrees.fitted(label_rows, target, self._used_growth, seed)
         # of a copy's graph and of this one nodes are known by their names
         self.known_ = self.nodes_.get_indexer(graph.nodes[targets.nodes])
         self.fold_ = targets.fold
@@ -68,35 +68,35 @@ class TreesOnTable(GraphEstimator):
 
     def _table(self, graph: MultilayerGraph) -> Floats:
         """The columns of another graph's nodes, where labelled nodes of the fit are known by their names."""
-        fold = np.full(graph.num_nodes, -1, dtype=np.int64)
-        places = graph.nodes.get_indexer(self.nodes_[self.known_])
-        fold[places[places >= 0]] = self.fold_[places >= 0]
-        return self.statistics_.table(graph, fold)
+        node_folds = np.full(graph.num_nodes, -1, dtype=np.int64)
+        node_places = graph.nodes.get_indexer(self.nodes_[self.known_])
+        node_folds[node_places[node_places >= 0]] = self.fold_[node_places >= 0]
+        return self.statistics_.table(graph, node_folds)
 
     @cached_property
     def column_importance_(self) -> pd.Series:
         """How much the splits on each column lowered the loss, as shares of the whole; the most telling first."""
         self.check_fitted()
-        total = self.trees_.gain.sum()
-        shares = self.trees_.gain / total if total > 0 else self.trees_.gain
-        importance = pd.Series(shares, index=self.statistics_.titles(), name="importance")
+        total_gain = self.trees_.gain.sum()
+        gain_shares = self.trees_.gain / total_gain if total_gain > 0 else self.trees_.gain
+        importance = pd.Series(gain_shares, index=self.statistics_.titles(), name="importance")
         return importance.sort_values(ascending=False, kind="stable")
 
     @cached_property
     def layer_importance_(self) -> pd.Series:
         """The same by layer; numbers that belong to no layer are left out, and the rest sums to 1."""
         self.check_fitted()
-        layers = pd.Series(self.trees_.gain).groupby(self.statistics_.layer_of_column()).sum()
-        gains = layers.reindex(self.layer_order_).fillna(0.0).to_numpy()
-        total = gains.sum()
-        even = np.full(gains.size, 1 / gains.size)
-        return self._by_layer(gains / total if total > 0 else even, "importance")
+        gain_by_layer = pd.Series(self.trees_.gain).groupby(self.statistics_.layer_of_column()).sum()
+        layer_gains = gain_by_layer.reindex(self.layer_order_).fillna(0.0).to_numpy()
+        total_gain = layer_gains.sum()
+        even_shares = np.full(layer_gains.size, 1 / layer_gains.size)
+        return self._by_layer(layer_gains / total_gain if total_gain > 0 else even_shares, "importance")
 
     def columns_in_words(self) -> str:
         """The three columns that the trees look at most, for a sentence."""
-        first = self.column_importance_.iloc[:3]
-        telling = [str(name) for name in first.index[first >= 0.1]]
-        return f" (mostly {', '.join(telling)})" if telling else ""
+        first_columns = self.column_importance_.iloc[:3]
+        column_names = [str(name) for name in first_columns.index[first_columns >= 0.1]]
+        return f" (mostly {', '.join(column_names)})" if column_names else ""
 
     def _check_trees(self, outputs: int) -> None:
         """Refuse a file whose trees were not grown on the columns of the statistics, or give other scores."""
@@ -173,28 +173,28 @@ class TableBoosting(TreesOnTable, NodeClassifier):
     ) -> NDArray[np.floating[Any]]:
         """Learn; a copy may grow its trees as the model does that it is a copy of."""
         check_number_range(graph)
-        classes = len(known.classes)
-        fold = stratified_folds(known.codes, FOLDS, seed)
-        rows = np.eye(classes)[known.codes]
-        names = [f"share of {label}" for label in known.classes]
-        if classes == 2:  # the share of the second says it all
-            rows, names = rows[:, 1:], names[1:]
-        targets = KnownTargets(known.nodes, fold, rows, known.weights)
-        target = Target(known.codes, classes, known.sample_weight)
+        num_classes = len(known.classes)
+        label_fold = stratified_folds(known.codes, FOLDS, seed)
+        class_indicators = np.eye(num_classes)[known.codes]
+        target_names = [f"share of {label}" for label in known.classes]
+        if num_classes == 2:  # the share of the second says it all
+            class_indicators, target_names = class_indicators[:, 1:], target_names[1:]
+        known_targets = KnownTargets(known.nodes, label_fold, class_indicators, known.weights)
+        target = Target(known.codes, num_classes, known.sample_weight)
 
         def chosen(rows: Floats) -> Growth:
-            return self._growth(rows, target, fold, seed) if growth is None else growth
+            return self._growth(rows, target, label_fold, seed) if growth is None else growth
 
-        table = self._grow(graph, targets, names, target, seed, chosen)
+        table = self._grow(graph, known_targets, target_names, target, seed, chosen)
         return self.trees_.probabilities(table)
 
     def _growth(self, rows: Floats, target: Target, fold: NDArray[np.int64], seed: int) -> Growth:
         """What was asked for; inner folds choose the rest."""
-        size = None if self.leaves is None else TreeSize(self.leaves, LARGE.labels_per_leaf)
-        if size is not None and self.rounds is not None:
-            return Growth(size, self.rounds)
-        chosen = chosen_growth(rows, target, fold, seed, size)
-        return chosen if self.rounds is None else Growth(chosen.size, self.rounds)
+        tree_size = None if self.leaves is None else TreeSize(self.leaves, LARGE.labels_per_leaf)
+        if tree_size is not None and self.rounds is not None:
+            return Growth(tree_size, self.rounds)
+        chosen_size = chosen_growth(rows, target, fold, seed, tree_size)
+        return chosen_size if self.rounds is None else Growth(chosen_size.size, self.rounds)
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return {"growth": vars(self).get("_used_growth")}
@@ -229,11 +229,11 @@ class TableBoosting(TreesOnTable, NodeClassifier):
         if len(self.classes_) == 2:
             direction = (first - second)[:, None].astype(np.float64)
         else:
-            both = np.eye(len(self.classes_))
-            direction = both[first] - both[second]
-        parts = self.trees_.contributions(table, direction)
-        owner = np.array(self.statistics_.layer_of_column(), dtype=object)
-        return {name: parts[:, owner == name].sum(axis=1) for name in graph.layers}
+            class_identity = np.eye(len(self.classes_))
+            direction = class_identity[first] - class_identity[second]
+        column_parts = self.trees_.contributions(table, direction)
+        column_layers = np.array(self.statistics_.layer_of_column(), dtype=object)
+        return {layer_name: column_parts[:, column_layers == layer_name].sum(axis=1) for layer_name in graph.layers}
 
     def _check_loaded(self) -> None:
         self._check_trees(len(self.classes_) if len(self.classes_) > 2 else 1)
@@ -265,14 +265,14 @@ class BoostedRegressor(TreesOnTable, NodeRegressor):
         self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
         def predicted(seen: KnownNumbers) -> Floats:
-            inner = dealt_in_turn(np.random.default_rng(seed).permutation(seen.nodes.size), FOLDS)
-            targets = KnownTargets(seen.nodes, inner, seen.values[:, None], seen.weights)
+            inner_fold = dealt_in_turn(np.random.default_rng(seed).permutation(seen.nodes.size), FOLDS)
+            known_targets = KnownTargets(seen.nodes, inner_fold, seen.values[:, None], seen.weights)
             target = Target(seen.values, weights=seen.sample_weight)
 
             def chosen(rows: Floats) -> Growth:
-                return chosen_growth(rows, target, inner, seed)
+                return chosen_growth(rows, target, inner_fold, seed)
 
-            table = self._grow(graph, targets, ["mean number"], target, seed, chosen)
+            table = self._grow(graph, known_targets, ["mean number"], target, seed, chosen)
             return self.trees_.numbers(table)
 
         if fold is not None:

@@ -69,11 +69,11 @@ class Target:
 
     def loss(self, predicted: Floats) -> float:
         """The log loss of probabilities (rows, classes), or the squared error of numbers, summed over the rows."""
-        weights = np.ones(self.values.size) if self.weights is None else self.weights
+        row_weights = np.ones(self.values.size) if self.weights is None else self.weights
         if not self.classes:
-            return float((np.square(predicted - self.values) * weights).sum())
-        own = predicted[np.arange(self.values.size), self.values]
-        return float(-(np.log(np.maximum(own, MIN_PROBABILITY)) * weights).sum())
+            return float((np.square(predicted - self.values) * row_weights).sum())
+        own_probabilities = predicted[np.arange(self.values.size), self.values]
+        return float(-(np.log(np.maximum(own_probabilities, MIN_PROBABILITY)) * row_weights).sum())
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class BoostedTrees:
     @classmethod
     def fitted(cls, rows: Floats, target: Target, growth: Growth, seed: int) -> BoostedTrees:
         """Gradient boosting on the log loss or the squared error (scikit-learn's histogram trees)."""
-        present = np.unique(target.values) if target.classes else np.zeros(0, dtype=np.int64)
-        if present.size == 1 or not rows.shape[1]:
+        present_classes = np.unique(target.values) if target.classes else np.zeros(0, dtype=np.int64)
+        if present_classes.size == 1 or not rows.shape[1]:
             return _no_trees(rows.shape[1], _base(target))
         model = _boosted(rows, target, growth, seed)
-        return cls._of(model, rows.shape[1], target, present)
+        return cls._of(model, rows.shape[1], target, present_classes)
 
     @classmethod
     def _of(cls, model: Any, columns: int, target: Target, present: Ints) -> BoostedTrees:
@@ -136,17 +136,17 @@ class BoostedTrees:
         return self._walked(rows, np.ascontiguousarray(direction, dtype=np.float64))
 
     def _walked(self, rows: Floats, direction: Floats) -> Floats:
-        trees = (self.roots, self.output, self.column, self.left, self.right, self.threshold, self.missing_left)
+        tree_arrays = (self.roots, self.output, self.column, self.left, self.right, self.threshold, self.missing_left)
         rows = np.ascontiguousarray(rows, dtype=np.float64)
-        found: Floats = _walk(rows, direction, self.value, self.expected, *trees)
-        return found
+        walked_sums: Floats = _walk(rows, direction, self.value, self.expected, *tree_arrays)
+        return walked_sums
 
     def probabilities(self, rows: Floats) -> Floats:
         """The class probabilities of each row, (rows, classes)."""
-        scores = self.scores(rows)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        return softmax(scores)
+        class_scores = self.scores(rows)
+        if class_scores.shape[1] == 1:
+            class_scores = np.hstack([np.zeros_like(class_scores), class_scores])
+        return softmax(class_scores)
 
     def numbers(self, rows: Floats) -> Floats:
         """The number of each row."""
@@ -159,18 +159,18 @@ def chosen_growth(rows: Floats, target: Target, fold: Ints, seed: int, size: Tre
     Where there are very many labels the first fold alone is tested. The size is chosen only if it is not given.
     """
     # so many labels do with large trees, and one fold decides how many
-    many = target.values.size >= 20_000
-    losses: dict[TreeSize, Floats] = {}
-    tried = (LARGE,) if many else (SMALL, LARGE)
-    for one in tried if size is None else (size,):
-        total = np.zeros(MAX_ROUNDS)
-        for number in [0] if many else np.unique(fold):
-            held = fold == number
-            if not held.all():
-                total += _losses_by_round(rows, target, held, one, seed)
-        losses[one] = total
-    best = min(losses, key=lambda one: float(losses[one].min()))
-    return Growth(best, int(losses[best].argmin()) + 1)
+    has_many_labels = target.values.size >= 20_000
+    size_losses: dict[TreeSize, Floats] = {}
+    tried_sizes = (LARGE,) if has_many_labels else (SMALL, LARGE)
+    for tree_size in tried_sizes if size is None else (size,):
+        round_losses = np.zeros(MAX_ROUNDS)
+        for fold_number in [0] if has_many_labels else np.unique(fold):
+            is_held_out = fold == fold_number
+            if not is_held_out.all():
+                round_losses += _losses_by_round(rows, target, is_held_out, tree_size, seed)
+        size_losses[tree_size] = round_losses
+    best_size = min(size_losses, key=lambda one: float(size_losses[one].min()))
+    return Growth(best_size, int(size_losses[best_size].argmin()) + 1)
 
 
 def _losses_by_round(rows: Floats, target: Target, held: NDArray[np.bool_], size: TreeSize, seed: int) -> Floats:
@@ -189,31 +189,31 @@ def _staged(model: Any, rows: Floats, target: Target, present: Ints) -> Iterator
     if not target.classes:
         yield from model.staged_predict(rows)
         return
-    for found in model.staged_predict_proba(rows):
-        shares = np.zeros((len(rows), target.classes))
-        shares[:, present] = found
-        yield shares
+    for round_shares in model.staged_predict_proba(rows):
+        class_shares = np.zeros((len(rows), target.classes))
+        class_shares[:, present] = round_shares
+        yield class_shares
 
 
 def _boosted(rows: Floats, target: Target, growth: Growth, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    kind: Any = HistGradientBoostingClassifier if target.classes else HistGradientBoostingRegressor
-    size = growth.size
-    model = kind(
+    estimator_class: Any = HistGradientBoostingClassifier if target.classes else HistGradientBoostingRegressor
+    tree_size = growth.size
+    model = estimator_class(
         max_iter=growth.rounds,
         learning_rate=LEARNING_RATE,
-        max_leaf_nodes=size.leaves,
+        max_leaf_nodes=tree_size.leaves,
         # a leaf of more than a tenth of all labels could tell little apart
-        min_samples_leaf=max(1, min(size.labels_per_leaf, target.values.size // 10)),
+        min_samples_leaf=max(1, min(tree_size.labels_per_leaf, target.values.size // 10)),
         l2_regularization=L2_PENALTY,
         early_stopping=False,
         random_state=seed,
     )
     # a column without any number cannot be cut, which scikit-learn does not foresee
-    empty = np.isnan(rows).all(axis=0)
-    if empty.any():
-        rows = np.where(empty, 0.0, rows)
+    is_empty = np.isnan(rows).all(axis=0)
+    if is_empty.any():
+        rows = np.where(is_empty, 0.0, rows)
     # threads that wait for each other take longer on a busy machine
     with thread_pools().limit(limits=1):
         return model.fit(rows, target.values, sample_weight=target.weights)
@@ -223,10 +223,10 @@ def _base(target: Target) -> Floats:
     """The scores where nothing tells rows apart."""
     if not target.classes:
         return np.array([np.average(target.values, weights=target.weights)])
-    counts = np.bincount(target.values, target.weights, minlength=target.classes)
-    shares = np.maximum(counts / max(counts.sum(), 1), MIN_PROBABILITY)
-    logs: Floats = np.log(shares)
-    return logs if target.classes > 2 else logs[1:] - logs[:1]
+    class_counts = np.bincount(target.values, target.weights, minlength=target.classes)
+    class_shares = np.maximum(class_counts / max(class_counts.sum(), 1), MIN_PROBABILITY)
+    log_shares: Floats = np.log(class_shares)
+    return log_shares if target.classes > 2 else log_shares[1:] - log_shares[:1]
 
 
 def _no_trees(columns: int, base: Floats) -> BoostedTrees:
@@ -239,13 +239,13 @@ def _for_all_classes(base: Floats, output: Ints, target: Target, present: Ints) 
     """Scores for every class where some have no labels here: those stay improbable."""
     if present.size == target.classes:
         return base, output
-    whole = np.full(target.classes, base.min() + np.log(MIN_PROBABILITY))
+    all_scores = np.full(target.classes, base.min() + np.log(MIN_PROBABILITY))
     if present.size > 2:
-        whole[present] = base
-        return whole, present[output]
+        all_scores[present] = base
+        return all_scores, present[output]
     # of two classes the score is the log-odds of the second
-    whole[present] = [0.0, base[0]]
-    return whole, np.full_like(output, present[1])
+    all_scores[present] = [0.0, base[0]]
+    return all_scores, np.full_like(output, present[1])
 
 
 @compiled
@@ -253,13 +253,13 @@ def _expected(
     left: NDArray[np.int64], right: NDArray[np.int64], value: NDArray[np.float64], count: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The mean of the leaves below each node; the nodes below stand behind it."""
-    found = value.copy()
+    expected_values = value.copy()
     for node in range(value.size - 1, -1, -1):
         if left[node] >= 0:
-            below, above = count[left[node]], count[right[node]]
-            total = found[left[node]] * below + found[right[node]] * above
-            found[node] = total / max(below + above, 1.0)
-    return found
+            left_count, right_count = count[left[node]], count[right[node]]
+            weighted_sum = expected_values[left[node]] * left_count + expected_values[right[node]] * right_count
+            expected_values[node] = weighted_sum / max(left_count + right_count, 1.0)
+    return expected_values
 
 
 @compiled
@@ -278,21 +278,23 @@ def _walk(
 ) -> NDArray[np.float64]:
     """What the trees add to the scores of rows; with directions of the rows, to each column."""
     by_column = direction.shape[0] > 0
-    total = np.zeros((rows.shape[0], rows.shape[1] if by_column else direction.shape[1]))
-    for row in range(rows.shape[0]):
-        for tree in range(roots.size):
-            node = roots[tree]
+    walked_sums = np.zeros((rows.shape[0], rows.shape[1] if by_column else direction.shape[1]))
+    for row_index in range(rows.shape[0]):
+        for tree_index in range(roots.size):
+            node = roots[tree_index]
             while column[node] >= 0:
-                asked = column[node]
-                number = rows[row, asked]
-                goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
-                below = left[node] if goes_left else right[node]
+                asked_column = column[node]
+                column_value = rows[row_index, asked_column]
+                goes_left = missing_left[node] == 1 if np.isnan(column_value) else column_value <= threshold[node]
+                next_node = left[node] if goes_left else right[node]
                 if by_column:
-                    total[row, asked] += direction[row, output[tree]] * (expected[below] - expected[node])
-                node = below
+                    walked_sums[row_index, asked_column] += direction[row_index, output[tree_index]] * (
+                        expected[next_node] - expected[node]
+                    )
+                node = next_node
             if not by_column:
-                total[row, output[tree]] += value[node]
-    return total
+                walked_sums[row_index, output[tree_index]] += value[node]
+    return walked_sums
 
 
 class SavedTrees(SavedField):
@@ -300,22 +302,22 @@ class SavedTrees(SavedField):
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         trees = getattr(model, self.attribute)
-        for name in BoostedTrees.__annotations__:
-            array = np.ascontiguousarray(getattr(trees, name))
-            learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(array)
+        for array_name in BoostedTrees.__annotations__:
+            array = np.ascontiguousarray(getattr(trees, array_name))
+            learned.tensors[f"{self.name}.{array_name}"] = torch.from_numpy(array)
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
-        found: dict[str, NDArray[Any]] = {}
-        for name, annotation in BoostedTrees.__annotations__.items():
-            tensor = learned.tensors.get(f"{self.name}.{name}")
+        tree_arrays: dict[str, NDArray[Any]] = {}
+        for array_name, annotation in BoostedTrees.__annotations__.items():
+            tensor = learned.tensors.get(f"{self.name}.{array_name}")
             if tensor is None or tensor.ndim != 1:
-                raise self.misfit(f"trees with an array {name!r}")
+                raise self.misfit(f"trees with an array {array_name!r}")
             array: NDArray[Any] = tensor.numpy()
-            kind = {"Floats": np.float64, "Ints": np.int64}.get(annotation, np.uint8)
-            if array.dtype != kind or not np.isfinite(array).all():
-                raise self.misfit(f"trees whose {name!r} are finite numbers of type {kind.__name__}")
-            found[name] = array
-        trees = BoostedTrees(**found)
+            array_kind = {"Floats": np.float64, "Ints": np.int64}.get(annotation, np.uint8)
+            if array.dtype != array_kind or not np.isfinite(array).all():
+                raise self.misfit(f"trees whose {array_name!r} are finite numbers of type {array_kind.__name__}")
+            tree_arrays[array_name] = array
+        trees = BoostedTrees(**tree_arrays)
         _check(trees)
         setattr(model, self.attribute, trees)
 

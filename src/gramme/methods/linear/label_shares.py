@@ -83,19 +83,19 @@ class SavedViewColumns(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
-        fits = isinstance(entry, list) and all(
+        is_well_formed = isinstance(entry, list) and all(
             isinstance(one, dict)
             and set(one) == {"layer", "direction", "names"}
             and one["layer"] in model.layers_
             and one["direction"] in DIRECTIONS
             for one in entry
         )
-        if not fits:
+        if not is_well_formed:
             raise self.misfit("layer, direction and names of each view", entry)
-        found = [
+        view_columns = [
             ViewColumns(one["layer"], one["direction"], loose_index(unique_names(self, one["names"]))) for one in entry
         ]
-        setattr(model, self.attribute, found)
+        setattr(model, self.attribute, view_columns)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -225,10 +225,10 @@ class LabelShares(NodeClassifier):
     ) -> NDArray[np.float64]:
         # the folds are those it hides labels by anyway
         self._run_fit(graph, known, fold=fold)
-        unseen = self._unseen
+        out_of_fold = self._unseen
         del self._unseen
-        unseen[fold < 0] = np.nan
-        return unseen
+        out_of_fold[fold < 0] = np.nan
+        return out_of_fold
 
     def _fit(
         self,
@@ -272,7 +272,7 @@ class LabelShares(NodeClassifier):
         return context.predicted
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
-        return {"plan": [(one.layout, one.penalty) for one in self._rounds()]}
+        return {"plan": [(learned_round.layout, learned_round.penalty) for learned_round in self._rounds()]}
 
     def _store(
         self,
@@ -285,48 +285,50 @@ class LabelShares(NodeClassifier):
         """Store what was learned, round after round in one array of each kind."""
         self.rounds_ = pd.DataFrame(
             {
-                "kind": [one.layout.kind for one in rounds],
-                "split": [one.layout.split for one in rounds],
-                "one_hot": [one.layout.one_hot for one in rounds],
-                "penalty": [one.penalty for one in rounds],
+                "kind": [learned_round.layout.kind for learned_round in rounds],
+                "split": [learned_round.layout.split for learned_round in rounds],
+                "one_hot": [learned_round.layout.one_hot for learned_round in rounds],
+                "penalty": [learned_round.penalty for learned_round in rounds],
                 "log_loss": list(losses) or [np.nan] * len(rounds),
             }
         )
-        self.coefficients_ = np.concatenate([one.maps.coefficients for one in rounds])
-        self.weights_ = np.concatenate([one.maps.weights for one in rounds])
-        self.intercepts_ = np.stack([one.maps.intercept for one in rounds])
+        self.coefficients_ = np.concatenate([learned_round.maps.coefficients for learned_round in rounds])
+        self.weights_ = np.concatenate([learned_round.maps.weights for learned_round in rounds])
+        self.intercepts_ = np.stack([learned_round.maps.intercept for learned_round in rounds])
         self.columns_, rarity = [], [np.zeros(0)]
         if rounds[-1].layout.one_hot:
-            for view, some in zip(ways, used, strict=True):
-                names = _names_of_columns(graph, view)[some]
-                self.columns_.append(ViewColumns(view.layer, view.direction, names))
-                rarity.append(view.rarity(some))
+            for view, column_index in zip(ways, used, strict=True):
+                column_names = _names_of_columns(graph, view)[column_index]
+                self.columns_.append(ViewColumns(view.layer, view.direction, column_names))
+                rarity.append(view.rarity(column_index))
         self.rarity_ = np.concatenate(rarity)
 
     def _rounds(self) -> list[Round]:
         """The rounds, from the arrays that hold them."""
-        found: list[Round] = []
-        column = weight = 0
-        for columns, weights in self._sizes():
-            number = len(found)
-            kind, split, one_hot, penalty = self.rounds_.iloc[number, :4]
+        learned_rounds: list[Round] = []
+        first_column = first_weight = 0
+        for num_columns, num_weights in self._sizes():
+            round_number = len(learned_rounds)
+            kind, split, one_hot, penalty = self.rounds_.iloc[round_number, :4]
             maps = Maps(
-                self.coefficients_[column : column + columns],
-                self.weights_[weight : weight + weights],
-                self.intercepts_[number],
+                self.coefficients_[first_column : first_column + num_columns],
+                self.weights_[first_weight : first_weight + num_weights],
+                self.intercepts_[round_number],
             )
-            column, weight = column + columns, weight + weights
+            first_column, first_weight = first_column + num_columns, first_weight + num_weights
             layout = Layout(str(kind), bool(split), bool(one_hot))
-            found.append(Round(layout, float(penalty), maps))
-        return found
+            learned_rounds.append(Round(layout, float(penalty), maps))
+        return learned_rounds
 
     def _sizes(self) -> Iterator[tuple[int, int]]:
         """Columns and weights of each round."""
-        classes = len(self.classes_)
-        for number, (split, one_hot) in enumerate(zip(self.rounds_["split"], self.rounds_["one_hot"], strict=True)):
-            views, own = len(self.view_maps_) if split else len(self.layers_), int(number > 0)
-            columns = views * (classes + 1) + own * classes + self.rarity_.size * bool(one_hot)
-            yield columns, views + own
+        num_classes = len(self.classes_)
+        for round_number, (split, one_hot) in enumerate(
+            zip(self.rounds_["split"], self.rounds_["one_hot"], strict=True)
+        ):
+            num_views, own_views = len(self.view_maps_) if split else len(self.layers_), int(round_number > 0)
+            num_columns = num_views * (num_classes + 1) + own_views * num_classes + self.rarity_.size * bool(one_hot)
+            yield num_columns, num_views + own_views
 
     @property
     def known_codes(self) -> NDArray[np.int64]:
@@ -334,33 +336,36 @@ class LabelShares(NodeClassifier):
         return self._codes_at(self.known_)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        around, context = self._around(graph)
-        around.follow(self._rounds(), context)
+        surroundings, context = self._around(graph)
+        surroundings.follow(self._rounds(), context)
         assert context.predicted is not None
         return context.predicted
 
     def _around(self, graph: MultilayerGraph) -> tuple[Surroundings, Context]:
         """The surroundings on a graph, and the known labels of the fit that are in it."""
-        codes = self.known_codes
-        places = graph.nodes.get_indexer(self.nodes_[self.known_])
-        met = places >= 0
-        context = Context(places[met], codes[met], len(self.classes_), graph.num_nodes)
-        weights = vars(self).get("known_weights_")
-        context.prior = Context(places, codes, len(self.classes_), graph.num_nodes, weights=weights).prior
-        maps = self.view_maps_
-        joined, ways = graph_views(graph, set(maps["layer"][maps["direction"] != ""]))
-        return Surroundings(joined, ways, self._columns_there(graph, ways)), context
+        label_codes = self.known_codes
+        node_index = graph.nodes.get_indexer(self.nodes_[self.known_])
+        is_present = node_index >= 0
+        context = Context(node_index[is_present], label_codes[is_present], len(self.classes_), graph.num_nodes)
+        label_weights = vars(self).get("known_weights_")
+        context.prior = Context(
+            node_index, label_codes, len(self.classes_), graph.num_nodes, weights=label_weights
+        ).prior
+        view_maps = self.view_maps_
+        joined_views, directed_views = graph_views(graph, set(view_maps["layer"][view_maps["direction"] != ""]))
+        return Surroundings(joined_views, directed_views, self._columns_there(graph, directed_views)), context
 
     def _columns_there(self, graph: MultilayerGraph, ways: Sequence[NeighbourView]) -> sp.csr_array:
         """The columns of the fit on another graph, by the names of neighbours and groups."""
         if not self.columns_:
             return columns_of(ways, [np.zeros(0, dtype=np.int64)] * len(ways), graph.num_nodes)
-        places = [
-            _names_of_columns(graph, view).get_indexer(one.names) for view, one in zip(ways, self.columns_, strict=True)
+        column_index = [
+            _names_of_columns(graph, view).get_indexer(view_columns.names)
+            for view, view_columns in zip(ways, self.columns_, strict=True)
         ]
-        stops = np.cumsum([len(one.names) for one in self.columns_])
-        rarity = np.split(self.rarity_, stops[:-1])
-        return columns_of(ways, places, graph.num_nodes, rarity)
+        column_ends = np.cumsum([len(view_columns.names) for view_columns in self.columns_])
+        rarity = np.split(self.rarity_, column_ends[:-1])
+        return columns_of(ways, column_index, graph.num_nodes, rarity)
 
     # Explaining
 
@@ -377,72 +382,72 @@ class LabelShares(NodeClassifier):
         A neighbour adds its part of the mapped shares, and by the logarithmic mean its part of the log-odds. What was
         predicted for the node itself in earlier rounds is not taken apart.
         """
-        around, context = self._around(graph)
+        surroundings, context = self._around(graph)
         rounds = self._rounds()
-        around.follow(rounds[:-1], context)
-        found: dict[str, Any] = {}
-        for view, matrix in around.neighbour_parts(rounds[-1], context, pair):
+        surroundings.follow(rounds[:-1], context)
+        layer_parts: dict[str, Any] = {}
+        for view, matrix in surroundings.neighbour_parts(rounds[-1], context, pair):
             if view.groups is not None:
-                columns = graph.layers[view.layer].columns(graph.nodes)[0].shape[1]
+                num_groups = graph.layers[view.layer].columns(graph.nodes)[0].shape[1]
                 entries = matrix.tocoo()
-                ends = (entries.row, view.groups[entries.col])
-                matrix = sp.csr_array((entries.data, ends), shape=(pair.rows.size, columns))
-            found[view.layer] = found[view.layer] + matrix if view.layer in found else matrix
-        for layer, parts in found.items():
-            yield layer, sp.csr_array(parts)
+                entry_index = (entries.row, view.groups[entries.col])
+                matrix = sp.csr_array((entries.data, entry_index), shape=(pair.rows.size, num_groups))
+            layer_parts[view.layer] = layer_parts[view.layer] + matrix if view.layer in layer_parts else matrix
+        for layer, layer_matrix in layer_parts.items():
+            yield layer, sp.csr_array(layer_matrix)
 
     def maps_in_words(self) -> str:
         """Which unlike classes some layers join, for a sentence; nothing where layers join equal ones.
 
         An edge of a layer with a direction leads from its source to its target.
         """
-        maps = self.class_maps_
+        class_maps = self.class_maps_
         # a pair of unlike classes is worth a sentence where it is frequent, more so than elsewhere in the layer, and
         # not of a few nodes
-        told = maps[
-            (maps["alike"] < 0.5)
-            & (maps["share"] >= 0.15)
-            & (maps["share"] >= 1.5 * maps["usual"])
-            & (maps["nodes"] >= 5.0)
+        worth_saying = class_maps[
+            (class_maps["alike"] < 0.5)
+            & (class_maps["share"] >= 0.15)
+            & (class_maps["share"] >= 1.5 * class_maps["usual"])
+            & (class_maps["nodes"] >= 5.0)
         ]
-        told = told.sort_values("nodes", ascending=False, kind="stable")
-        told = told.drop_duplicates("layer").head(2)
-        parts = []
-        for _, one in told.iterrows():
-            ends = [one["neighbour"], one["own"]]
-            if not one["direction"]:  # which of them is the neighbour makes no difference
-                known = self.classes_.tolist()
-                first, last = sorted(ends, key=known.index)
-                parts.append(f"{one['layer']} joins {first} and {last}")
+        worth_saying = worth_saying.sort_values("nodes", ascending=False, kind="stable")
+        worth_saying = worth_saying.drop_duplicates("layer").head(2)
+        sentences = []
+        for _, class_map in worth_saying.iterrows():
+            class_pair = [class_map["neighbour"], class_map["own"]]
+            if not class_map["direction"]:  # which of them is the neighbour makes no difference
+                class_order = self.classes_.tolist()
+                source_class, target_class = sorted(class_pair, key=class_order.index)
+                sentences.append(f"{class_map['layer']} joins {source_class} and {target_class}")
                 continue
-            first, last = ends[::-1] if one["direction"] == ALONG else ends
-            parts.append(f"{one['layer']} leads from {first} to {last}")
-        return "; ".join(parts)
+            source_class, target_class = class_pair[::-1] if class_map["direction"] == ALONG else class_pair
+            sentences.append(f"{class_map['layer']} leads from {source_class} to {target_class}")
+        return "; ".join(sentences)
 
     def _check_loaded(self) -> None:
-        sizes = list(self._sizes())
-        if not sizes or self.intercepts_.shape[0] != len(sizes):
+        round_sizes = list(self._sizes())
+        if not round_sizes or self.intercepts_.shape[0] != len(round_sizes):
             raise MisfitError("intercepts must have a row for each round")
-        columns, weights = (sum(size) for size in zip(*sizes, strict=True))
-        if len(self.coefficients_) != columns or self.weights_.size != weights:
-            raise MisfitError(f"the rounds need {columns} rows of coefficients and {weights} weights")
-        if self.rarity_.size != sum(len(one.names) for one in self.columns_):
+        num_columns, num_weights = (sum(size) for size in zip(*round_sizes, strict=True))
+        if len(self.coefficients_) != num_columns or self.weights_.size != num_weights:
+            raise MisfitError(f"the rounds need {num_columns} rows of coefficients and {num_weights} weights")
+        if self.rarity_.size != sum(len(view_columns.names) for view_columns in self.columns_):
             raise MisfitError("rarity must have a number for each column of neighbours")
         if self.columns_ and len(self.columns_) != len(self.view_maps_):
             raise MisfitError("columns and view_maps must have the same views")
-        codes = self.view_maps_[["neighbour", "own"]].to_numpy()
-        if codes.size and codes.max() >= len(self.classes_):
+        class_codes = self.view_maps_[["neighbour", "own"]].to_numpy()
+        if class_codes.size and class_codes.max() >= len(self.classes_):
             raise MisfitError("view_maps must name classes by their position")
 
 
 def _names_of_columns(graph: MultilayerGraph, view: NeighbourView) -> pd.Index:
-    names = graph.nodes
+    column_names = graph.nodes
     if view.members is not None:
-        groups = graph.layers[view.layer].group_names
-        assert groups is not None
+        group_names = graph.layers[view.layer].group_names
+        assert group_names is not None
         assert view.groups is not None
-        names = groups[view.groups]
-    return names
+        column_names = group_names[view.groups]
+    return column_names
 
 
 def _importance(graph: MultilayerGraph, variances: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
@@ -461,26 +466,27 @@ def _view_maps(ways: Sequence[NeighbourView], context: Context) -> pd.DataFrame:
     second class is among nodes whose neighbours have the first than among all.
     """
     beliefs = context.beliefs()
-    found: dict[str, list[Any]] = {
-        name: [] for name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
+    map_columns: dict[str, list[Any]] = {
+        column_name: []
+        for column_name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
     }
     for view in ways:
-        sums = view.sums(beliefs)
-        shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
-        joint = (shares.T @ beliefs[view.rows]).astype(np.float64)
-        total = max(joint.sum(), 1e-12)
-        after = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-12)
-        usual = joint.sum(axis=0) / total
+        neighbour_sums = view.sums(beliefs)
+        neighbour_shares = neighbour_sums / np.maximum(neighbour_sums.sum(axis=1, keepdims=True), 1e-12)
+        joint_counts = (neighbour_shares.T @ beliefs[view.rows]).astype(np.float64)
+        joint_total = max(joint_counts.sum(), 1e-12)
+        conditional_shares = joint_counts / np.maximum(joint_counts.sum(axis=1, keepdims=True), 1e-12)
+        usual_shares = joint_counts.sum(axis=0) / joint_total
         with np.errstate(divide="ignore", invalid="ignore"):
-            evidence = np.where(joint > 0, joint * np.log(after / usual), 0.0)
+            evidence = np.where(joint_counts > 0, joint_counts * np.log(conditional_shares / usual_shares), 0.0)
         np.fill_diagonal(evidence, -1.0)
-        neighbour, own = divmod(int(evidence.argmax()), evidence.shape[1])
-        found["layer"].append(view.layer)
-        found["direction"].append(view.direction)
-        found["neighbour"].append(neighbour)
-        found["own"].append(own)
-        found["alike"].append(float(np.trace(joint) / total))
-        found["share"].append(float(after[neighbour, own]))
-        found["usual"].append(float(usual[own]))
-        found["nodes"].append(float(joint[neighbour, own]))
-    return pd.DataFrame(found)
+        neighbour_class, own_class = divmod(int(evidence.argmax()), evidence.shape[1])
+        map_columns["layer"].append(view.layer)
+        map_columns["direction"].append(view.direction)
+        map_columns["neighbour"].append(neighbour_class)
+        map_columns["own"].append(own_class)
+        map_columns["alike"].append(float(np.trace(joint_counts) / joint_total))
+        map_columns["share"].append(float(conditional_shares[neighbour_class, own_class]))
+        map_columns["usual"].append(float(usual_shares[own_class]))
+        map_columns["nodes"].append(float(joint_counts[neighbour_class, own_class]))
+    return pd.DataFrame(map_columns)

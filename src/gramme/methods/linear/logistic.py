@@ -164,52 +164,52 @@ def fitted_regression(
     A regression that has not quite settled after ``max_iter`` steps is good enough: the penalty keeps it near. It may
     begin at the coefficients and intercepts of one with a similar penalty; ``weights`` count labels in the mean.
     """
-    labels, columns = rows.shape
-    if not isinstance(rows, np.ndarray) and labels * columns <= MAX_DENSE_NUMBERS:
+    num_labels, num_columns = rows.shape
+    if not isinstance(rows, np.ndarray) and num_labels * num_columns <= MAX_DENSE_NUMBERS:
         rows = rows.toarray()
     rows = rows.astype(np.float64, copy=False)
-    turned = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
-    found, places = np.unique(codes, return_inverse=True)
-    two = found.size == 2
-    penalty, each = 1 / (strength * labels), np.arange(labels)
+    transposed_rows = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
+    class_codes, class_index = np.unique(codes, return_inverse=True)
+    has_two_classes = class_codes.size == 2
+    penalty, row_index = 1 / (strength * num_labels), np.arange(num_labels)
 
     def loss_and_gradient(numbers: Floats) -> tuple[float, Floats]:
-        together = numbers.reshape(columns + 1, -1)
-        coefficients = together[:-1]
-        scores = rows @ coefficients + together[-1]
-        if two:
-            losses = np.logaddexp(0, scores[:, 0]) - scores[:, 0] * places
-            missed = expit(scores) - places[:, None]
+        parameter_table = numbers.reshape(num_columns + 1, -1)
+        coefficients = parameter_table[:-1]
+        class_scores = rows @ coefficients + parameter_table[-1]
+        if has_two_classes:
+            label_losses = np.logaddexp(0, class_scores[:, 0]) - class_scores[:, 0] * class_index
+            residuals = expit(class_scores) - class_index[:, None]
         else:
-            scores -= scores.max(axis=1, keepdims=True)
-            missed = np.exp(scores)
-            sums = missed.sum(axis=1, keepdims=True)
-            losses = np.log(sums[:, 0]) - scores[each, places]
-            missed /= sums
-            missed[each, places] -= 1
+            class_scores -= class_scores.max(axis=1, keepdims=True)
+            residuals = np.exp(class_scores)
+            exponential_sums = residuals.sum(axis=1, keepdims=True)
+            label_losses = np.log(exponential_sums[:, 0]) - class_scores[row_index, class_index]
+            residuals /= exponential_sums
+            residuals[row_index, class_index] -= 1
         if weights is not None:
-            losses *= weights
-            missed *= weights[:, None]
-        gradient = np.empty_like(together)
-        gradient[:-1] = turned @ missed / labels + penalty * coefficients
-        gradient[-1] = missed.sum(axis=0) / labels
-        return losses.sum() / labels + penalty / 2 * (coefficients**2).sum(), gradient.ravel()
+            label_losses *= weights
+            residuals *= weights[:, None]
+        gradient = np.empty_like(parameter_table)
+        gradient[:-1] = transposed_rows @ residuals / num_labels + penalty * coefficients
+        gradient[-1] = residuals.sum(axis=0) / num_labels
+        return label_losses.sum() / num_labels + penalty / 2 * (coefficients**2).sum(), gradient.ravel()
 
-    begin = np.zeros((columns + 1) * (1 if two else found.size))
+    start_numbers = np.zeros((num_columns + 1) * (1 if has_two_classes else class_codes.size))
     if start is not None:
-        begin = np.vstack([start[0], start[1]])[:, 1 if two else 0 :].ravel()
+        start_numbers = np.vstack([start[0], start[1]])[:, 1 if has_two_classes else 0 :].ravel()
     # of few labels, however large the graph: threads would wait for each other after each of thousands of products
     # ten numbers of a product take as long as an edge does in a fit
-    with one_thread_below(labels * columns // 10):
-        if labels >= ENOUGH_LABELS:
-            best = minimised(loss_and_gradient, begin, max_iter, LEAST_LOSS_GAIN)
+    with one_thread_below(num_labels * num_columns // 10):
+        if num_labels >= ENOUGH_LABELS:
+            best_numbers = minimised(loss_and_gradient, start_numbers, max_iter, LEAST_LOSS_GAIN)
         else:
             options: Any = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
-            best = minimize(loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
-    best = best.reshape(columns + 1, -1)
-    if two:
-        best = np.concatenate([np.zeros_like(best), best], axis=1)
-    return best[:-1], best[-1]
+            best_numbers = minimize(loss_and_gradient, start_numbers, jac=True, method="L-BFGS-B", options=options).x
+    best_numbers = best_numbers.reshape(num_columns + 1, -1)
+    if has_two_classes:
+        best_numbers = np.concatenate([np.zeros_like(best_numbers), best_numbers], axis=1)
+    return best_numbers[:-1], best_numbers[-1]
 
 
 def regression(
@@ -257,8 +257,8 @@ def row_space(rows: Table) -> tuple[Table, Floats | None]:
     """
     if not isinstance(rows, np.ndarray) or rows.shape[1] <= 2 * rows.shape[0]:
         return rows, None
-    basis, turned = np.linalg.qr(rows.T.astype(np.float64))
-    return np.ascontiguousarray(turned.T), basis
+    basis, transposed_rows = np.linalg.qr(rows.T.astype(np.float64))
+    return np.ascontiguousarray(transposed_rows.T), basis
 
 
 def chosen_strength(
@@ -268,37 +268,43 @@ def chosen_strength(
 
     Caution is what the loss must be lower by for a C ten times the first one; four times that for a hundred times.
     """
-    codes, classes, weights = known.codes, len(known.classes), known.weights
-    if codes.size > MAX_PENALTY_LABELS:
-        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:MAX_PENALTY_LABELS])
-        rows, codes, weights = rows[some], codes[some], weights[some]
-    tested = np.bincount(codes, minlength=classes)[codes] > 1
+    label_codes, num_classes, label_weights = known.codes, len(known.classes), known.weights
+    if label_codes.size > MAX_PENALTY_LABELS:
+        label_sample = np.sort(np.random.default_rng(seed).permutation(label_codes.size)[:MAX_PENALTY_LABELS])
+        rows, label_codes, label_weights = rows[label_sample], label_codes[label_sample], label_weights[label_sample]
+    tested = np.bincount(label_codes, minlength=num_classes)[label_codes] > 1
     if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
     rows, _ = row_space(rows)
-    fold = enough_folds(stratified_folds(codes, FOLDS, seed))
-    folds = int(fold.max()) + 1
+    label_fold = enough_folds(stratified_folds(label_codes, FOLDS, seed))
+    num_folds = int(label_fold.max()) + 1
     # with few labels every strength costs nothing, and a start from zero keeps results the same to the last digit
-    many = codes.size >= ENOUGH_LABELS
-    counted = None if known.sample_weight is None else weights
-    losses: dict[float, float] = {}
-    fitted: dict[tuple[float, int], tuple[Floats, Floats]] = {}
+    has_many_labels = label_codes.size >= ENOUGH_LABELS
+    sample_weight = None if known.sample_weight is None else label_weights
+    strength_losses: dict[float, float] = {}
+    fitted_regressions: dict[tuple[float, int], tuple[Floats, Floats]] = {}
     for strength in strengths:
-        if many and _cannot_win(strength, losses):
+        if has_many_labels and _cannot_win(strength, strength_losses):
             continue
-        near = min(losses, key=lambda other: abs(np.log(other / strength)), default=0.0)
-        loss = caution * float(np.log10(strength / strengths[0])) ** 2
-        for number in range(folds):
-            held = fold == number
-            start = fitted.get((near, number)) if many else None
-            with part("", 0.8 / (folds * len(strengths))):
-                kept = None if counted is None else counted[~held]
-                learned = regression(rows[~held], codes[~held], classes, strength, max_iter, start, kept)
-            fitted[strength, number] = learned
-            own = class_shares(rows[held], *learned)[np.arange(int(held.sum())), codes[held]]
-            loss -= float((np.log(np.maximum(own, 1e-3)) * weights[held])[tested[held]].sum())
-        losses[strength] = loss
-    return min(losses, key=lambda strength: losses[strength])
+        nearest_strength = min(strength_losses, key=lambda other: abs(np.log(other / strength)), default=0.0)
+        strength_loss = caution * float(np.log10(strength / strengths[0])) ** 2
+        for fold_number in range(num_folds):
+            is_held_out = label_fold == fold_number
+            start = fitted_regressions.get((nearest_strength, fold_number)) if has_many_labels else None
+            with part("", 0.8 / (num_folds * len(strengths))):
+                kept_weights = None if sample_weight is None else sample_weight[~is_held_out]
+                learned_regression = regression(
+                    rows[~is_held_out], label_codes[~is_held_out], num_classes, strength, max_iter, start, kept_weights
+                )
+            fitted_regressions[strength, fold_number] = learned_regression
+            own_probability = class_shares(rows[is_held_out], *learned_regression)[
+                np.arange(int(is_held_out.sum())), label_codes[is_held_out]
+            ]
+            strength_loss -= float(
+                (np.log(np.maximum(own_probability, 1e-3)) * label_weights[is_held_out])[tested[is_held_out]].sum()
+            )
+        strength_losses[strength] = strength_loss
+    return min(strength_losses, key=lambda strength: strength_losses[strength])
 
 
 def _cannot_win(strength: float, losses: Mapping[float, float]) -> bool:

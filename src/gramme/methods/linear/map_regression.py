@@ -51,8 +51,8 @@ class Block(NamedTuple):
         """The block in a table of some of the rows, with their new numbers."""
         if self.rows is None:
             return Block(None, self.values[kept])
-        mine = kept[self.rows]
-        return Block(number[self.rows[mine]], self.values[mine])
+        is_kept = kept[self.rows]
+        return Block(number[self.rows[is_kept]], self.values[is_kept])
 
 
 class Maps(NamedTuple):
@@ -74,26 +74,26 @@ class MapTable:
     @property
     def starts(self) -> Ints:
         """Where the columns of each block begin, and where the last ends."""
-        widths = [block.values.shape[1] for block in self.blocks]
-        return np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        block_widths = [block.values.shape[1] for block in self.blocks]
+        return np.concatenate([[0], np.cumsum(block_widths)]).astype(np.int64)
 
     def scores(self, maps: Maps) -> Singles:
         """The scores of all rows, (rows, classes)."""
-        found = np.tile(maps.intercept.astype(np.float32), (self.length, 1))
-        starts = self.starts
-        for block, start, stop in zip(self.blocks, starts, starts[1:], strict=False):
-            _add(found, block.rows, block.values @ maps.coefficients[start:stop])
+        row_scores = np.tile(maps.intercept.astype(np.float32), (self.length, 1))
+        block_starts = self.starts
+        for block, first_column, last_column in zip(self.blocks, block_starts, block_starts[1:], strict=False):
+            _add(row_scores, block.rows, block.values @ maps.coefficients[first_column:last_column])
         for block, weight in zip(self.log_odds, maps.weights, strict=True):
-            _add(found, block.rows, np.float32(weight) * block.values)
-        return found
+            _add(row_scores, block.rows, np.float32(weight) * block.values)
+        return row_scores
 
     def taken(self, kept: NDArray[np.bool_]) -> MapTable:
         """The table of some rows, given by a mask."""
-        number = np.cumsum(kept) - 1
+        new_numbers = np.cumsum(kept) - 1
         return MapTable(
             int(kept.sum()),
-            [block.taken(kept, number) for block in self.blocks],
-            [block.taken(kept, number) for block in self.log_odds],
+            [block.taken(kept, new_numbers) for block in self.blocks],
+            [block.taken(kept, new_numbers) for block in self.log_odds],
         )
 
 
@@ -106,19 +106,19 @@ def _add(total: Singles, rows: Ints | None, part: Any) -> None:
 
 def joined_tables(tables: Sequence[MapTable], places: Sequence[Ints]) -> MapTable:
     """Tables of the same blocks with different rows as one, with the rows of each at its places."""
-    order = np.argsort(np.concatenate(places))
+    row_order = np.argsort(np.concatenate(places))
 
     def join(parts: Sequence[Block]) -> Block:
         if parts[0].rows is None:
-            dense = isinstance(parts[0].values, np.ndarray)
-            stack: Any = np.concatenate if dense else sp.vstack
-            values: Any = stack([part.values for part in parts])
-            return Block(None, values[order] if dense else sp.csr_array(values)[order])
-        rows = [place[part.rows] for place, part in zip(places, parts, strict=True)]
-        return Block(np.concatenate(rows), np.concatenate([part.values for part in parts]))
+            is_dense = isinstance(parts[0].values, np.ndarray)
+            stack_rows: Any = np.concatenate if is_dense else sp.vstack
+            block_values: Any = stack_rows([part.values for part in parts])
+            return Block(None, block_values[row_order] if is_dense else sp.csr_array(block_values)[row_order])
+        block_rows = [row_places[part.rows] for row_places, part in zip(places, parts, strict=True)]
+        return Block(np.concatenate(block_rows), np.concatenate([part.values for part in parts]))
 
     return MapTable(
-        order.size,
+        row_order.size,
         [join(parts) for parts in zip(*(table.blocks for table in tables), strict=True)],
         [join(parts) for parts in zip(*(table.log_odds for table in tables), strict=True)],
     )
@@ -172,29 +172,29 @@ class _Problem:
         self.classes, self.columns = log_prior.size, int(self.starts[-1])
         # a loss that is not the mean over so many labels would stop at another precision
         self.labels = max(codes.size, 1)
-        shares = np.exp(log_prior - log_prior.max())
-        shares /= shares.sum()
-        curvature = CURVATURE * shares * (1 - shares)
+        class_shares = np.exp(log_prior - log_prior.max())
+        class_shares /= class_shares.sum()
+        curvature = CURVATURE * class_shares * (1 - class_shares)
         self.turns: list[Singles | None] = []
-        scale = np.empty((self.columns, self.classes))
-        for block, begin, end in zip(table.blocks, self.starts, self.starts[1:], strict=False):
-            turn, squares = _spectrum(block.values)
-            self.turns.append(turn)
-            scale[begin:end] = 1 / np.sqrt(squares[:, None] * curvature + penalty)
-        self.scale: Singles = scale.astype(np.float32)
-        sizes = [float(np.vdot(block.values, block.values)) for block in table.log_odds]
-        squares = np.array(sizes) / max(self.classes, 1)
-        self.weight_scale = 1 / np.sqrt(CURVATURE * squares + penalty)
-        self.common_scale = 1 / np.sqrt(CURVATURE * self.trust**2 @ squares + COMMON_PENALTY)
+        column_scale = np.empty((self.columns, self.classes))
+        for block, first_column, last_column in zip(table.blocks, self.starts, self.starts[1:], strict=False):
+            eigenvectors, square_sums = _spectrum(block.values)
+            self.turns.append(eigenvectors)
+            column_scale[first_column:last_column] = 1 / np.sqrt(square_sums[:, None] * curvature + penalty)
+        self.scale: Singles = column_scale.astype(np.float32)
+        block_squares = [float(np.vdot(block.values, block.values)) for block in table.log_odds]
+        square_sums = np.array(block_squares) / max(self.classes, 1)
+        self.weight_scale = 1 / np.sqrt(CURVATURE * square_sums + penalty)
+        self.common_scale = 1 / np.sqrt(CURVATURE * self.trust**2 @ square_sums + COMMON_PENALTY)
         self.intercept_scale = 1 / np.sqrt(curvature * self.labels + INTERCEPT_PENALTY)
 
     def packed(self, start: Maps | None) -> Floats:
         """The variables of some maps."""
-        sizes = (self.columns * self.classes, len(self.table.log_odds), 1, self.classes)
+        part_sizes = (self.columns * self.classes, len(self.table.log_odds), 1, self.classes)
         if start is None or start.coefficients.shape[0] != self.columns:
-            found = np.zeros(sum(sizes))
-            found[sizes[0] + sizes[1]] = 1 / self.common_scale
-            return found
+            packed_numbers = np.zeros(sum(part_sizes))
+            packed_numbers[part_sizes[0] + part_sizes[1]] = 1 / self.common_scale
+            return packed_numbers
         coefficients = start.coefficients.copy()
         self._turn(coefficients, back=True)
         common = float(self.trust @ start.weights / (self.trust @ self.trust)) if start.weights.size else 1.0
@@ -228,49 +228,51 @@ class _Problem:
 
     def loss_and_gradient(self, numbers: Floats) -> tuple[float, Floats]:
         """The penalised mean log loss, and how it changes with the variables."""
-        coefficients, weights, common, intercept = self._unpacked(numbers)
-        maps = Maps(coefficients, weights + common * self.trust, self.log_prior + intercept)
-        missed = self.table.scores(maps)
-        missed -= missed.max(axis=1, keepdims=True)
-        own = missed[self.each, self.codes].astype(np.float64)
-        np.exp(missed, out=missed)
-        sums = missed.sum(axis=1, keepdims=True)
-        loss = float(((np.log(sums[:, 0]) - own) * self.row_weights).sum())
-        loss += 0.5 * self.penalty * float(np.vdot(coefficients, coefficients) + weights @ weights)
-        loss += 0.5 * COMMON_PENALTY * (common - 1) ** 2
-        loss += 0.5 * INTERCEPT_PENALTY * float(intercept @ intercept)
-        missed /= sums
-        missed[self.each, self.codes] -= 1
-        missed *= self.row_weights[:, None].astype(missed.dtype)
-        slope = np.empty_like(coefficients)
-        for block, begin, end in zip(self.table.blocks, self.starts, self.starts[1:], strict=False):
-            mine = missed if block.rows is None else missed[block.rows]
-            slope[begin:end] = block.values.T @ mine
-        slope += np.float32(self.penalty) * coefficients
-        self._turn(slope, back=True)
-        slope *= self.scale
+        coefficients, block_weights, common_weight, intercept = self._unpacked(numbers)
+        maps = Maps(coefficients, block_weights + common_weight * self.trust, self.log_prior + intercept)
+        residuals = self.table.scores(maps)
+        residuals -= residuals.max(axis=1, keepdims=True)
+        own_scores = residuals[self.each, self.codes].astype(np.float64)
+        np.exp(residuals, out=residuals)
+        exponential_sums = residuals.sum(axis=1, keepdims=True)
+        penalised_loss = float(((np.log(exponential_sums[:, 0]) - own_scores) * self.row_weights).sum())
+        penalised_loss += (
+            0.5 * self.penalty * float(np.vdot(coefficients, coefficients) + block_weights @ block_weights)
+        )
+        penalised_loss += 0.5 * COMMON_PENALTY * (common_weight - 1) ** 2
+        penalised_loss += 0.5 * INTERCEPT_PENALTY * float(intercept @ intercept)
+        residuals /= exponential_sums
+        residuals[self.each, self.codes] -= 1
+        residuals *= self.row_weights[:, None].astype(residuals.dtype)
+        coefficient_gradient = np.empty_like(coefficients)
+        for block, first_column, last_column in zip(self.table.blocks, self.starts, self.starts[1:], strict=False):
+            block_residuals = residuals if block.rows is None else residuals[block.rows]
+            coefficient_gradient[first_column:last_column] = block.values.T @ block_residuals
+        coefficient_gradient += np.float32(self.penalty) * coefficients
+        self._turn(coefficient_gradient, back=True)
+        coefficient_gradient *= self.scale
         by_weight = np.array(
             [
-                float(np.vdot(block.values, missed if block.rows is None else missed[block.rows]))
+                float(np.vdot(block.values, residuals if block.rows is None else residuals[block.rows]))
                 for block in self.table.log_odds
             ]
         )
-        by_common = self.trust @ by_weight + COMMON_PENALTY * (common - 1)
-        by_intercept = missed.sum(axis=0, dtype=np.float64) + INTERCEPT_PENALTY * intercept
+        by_common = self.trust @ by_weight + COMMON_PENALTY * (common_weight - 1)
+        by_intercept = residuals.sum(axis=0, dtype=np.float64) + INTERCEPT_PENALTY * intercept
         gradient = np.concatenate(
             [
-                slope.ravel().astype(np.float64),
-                (by_weight + self.penalty * weights) * self.weight_scale,
+                coefficient_gradient.ravel().astype(np.float64),
+                (by_weight + self.penalty * block_weights) * self.weight_scale,
                 [by_common * self.common_scale],
                 by_intercept * self.intercept_scale,
             ]
         )
-        return loss / self.labels, gradient / self.labels
+        return penalised_loss / self.labels, gradient / self.labels
 
 
 def _spectrum(values: Any) -> tuple[Singles | None, Floats]:
     """The eigenvectors of a dense block's columns and their squares; the columns themselves of a sparse one."""
     if not isinstance(values, np.ndarray):
         return None, np.asarray(values.multiply(values).sum(axis=0), dtype=np.float64).ravel()
-    squares, turn = np.linalg.eigh((values.T @ values).astype(np.float64))
-    return turn.astype(np.float32), np.maximum(squares, 0)
+    squares, eigenvectors = np.linalg.eigh((values.T @ values).astype(np.float64))
+    return eigenvectors.astype(np.float32), np.maximum(squares, 0)

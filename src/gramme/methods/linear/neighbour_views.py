@@ -41,8 +41,8 @@ class NeighbourView:
     @classmethod
     def of_edges(cls, layer: str, direction: str, matrix: sp.csr_array) -> NeighbourView:
         """A view of edges, from the weights (nodes, nodes)."""
-        rows = np.flatnonzero(np.diff(matrix.indptr))
-        return cls(layer, direction, rows, sp.csr_array(matrix[rows]), None)
+        joined_nodes = np.flatnonzero(np.diff(matrix.indptr))
+        return cls(layer, direction, joined_nodes, sp.csr_array(matrix[joined_nodes]), None)
 
     @classmethod
     def of_groups(cls, layer: str, incidence: sp.csr_array) -> NeighbourView:
@@ -56,9 +56,9 @@ class NeighbourView:
     @cached_property
     def position(self) -> Ints:
         """Where each node stands among the rows; -1 where it has no neighbours."""
-        found = np.full(self.num_nodes, -1, dtype=np.int64)
-        found[self.rows] = np.arange(self.rows.size)
-        return found
+        row_positions = np.full(self.num_nodes, -1, dtype=np.int64)
+        row_positions[self.rows] = np.arange(self.rows.size)
+        return row_positions
 
     @property
     def num_nodes(self) -> int:
@@ -68,8 +68,8 @@ class NeighbourView:
     @cached_property
     def own_weight(self) -> Singles:
         """With how much each row meets itself in its groups."""
-        squares = np.asarray(self.matrix.multiply(self.matrix).sum(axis=1), dtype=np.float32)
-        return squares.reshape(-1, 1)
+        square_sums = np.asarray(self.matrix.multiply(self.matrix).sum(axis=1), dtype=np.float32)
+        return square_sums.reshape(-1, 1)
 
     @cached_property
     def degree(self) -> Singles:
@@ -88,23 +88,23 @@ class NeighbourView:
 
     def rarity(self, columns: Ints) -> NDArray[np.float64]:
         """The logarithm of how rare some neighbours or groups are, from 0 on."""
-        counts = np.bincount(self.matrix.indices, minlength=self.matrix.shape[1])[columns]
-        return np.log((self.num_nodes + 1) / np.maximum(counts, 1))
+        column_counts = np.bincount(self.matrix.indices, minlength=self.matrix.shape[1])[columns]
+        return np.log((self.num_nodes + 1) / np.maximum(column_counts, 1))
 
     def spread(self, values: Singles) -> Singles:
         """What reaches the rows through this view alone over many steps: sum over k of (0.9 P)^k V.
 
         P takes the mean over a node and its neighbours, as in label propagation. Shape (rows, columns).
         """
-        state = np.zeros((self.num_nodes, values.shape[1]), dtype=np.float32)
-        state[self.rows] = values[self.rows]
-        share = SPREAD_WEIGHT / (1 + self.degree)
-        total = np.zeros((self.rows.size, values.shape[1]), dtype=np.float32)
+        node_values = np.zeros((self.num_nodes, values.shape[1]), dtype=np.float32)
+        node_values[self.rows] = values[self.rows]
+        neighbour_share = SPREAD_WEIGHT / (1 + self.degree)
+        reached_sums = np.zeros((self.rows.size, values.shape[1]), dtype=np.float32)
         for _ in range(SPREAD_STEPS):
-            heard = (self.sums(state) + state[self.rows]) * share
-            total += heard
-            state[self.rows] = heard
-        return total
+            neighbour_means = (self.sums(node_values) + node_values[self.rows]) * neighbour_share
+            reached_sums += neighbour_means
+            node_values[self.rows] = neighbour_means
+        return reached_sums
 
 
 def layer_views(name: str, layer: Layer, split: bool | None = None) -> tuple[NeighbourView, list[NeighbourView]]:
@@ -114,18 +114,18 @@ def layer_views(name: str, layer: Layer, split: bool | None = None) -> tuple[Nei
     """
     incidence = layer.incidence()
     if incidence is not None:
-        view = NeighbourView.of_groups(name, _in_mean_units(incidence))
-        return view, [view]
+        group_view = NeighbourView.of_groups(name, _in_mean_units(incidence))
+        return group_view, [group_view]
     along = _in_mean_units(_stated_ways(layer))
     against = sp.csr_array(along.T)
-    joined = NeighbourView.of_edges(name, JOINED, sp.csr_array(along.maximum(against)))
+    joined_view = NeighbourView.of_edges(name, JOINED, sp.csr_array(along.maximum(against)))
     if split is None:
-        different: Any = along != against
-        split = bool(different.nnz)
+        differing_entries: Any = along != against
+        split = bool(differing_entries.nnz)
     if not split:
-        return joined, [joined]
-    ways = ((ALONG, along), (AGAINST, against))
-    return joined, [NeighbourView.of_edges(name, way, matrix) for way, matrix in ways]
+        return joined_view, [joined_view]
+    way_matrices = ((ALONG, along), (AGAINST, against))
+    return joined_view, [NeighbourView.of_edges(name, way_name, matrix) for way_name, matrix in way_matrices]
 
 
 def graph_views(
@@ -145,6 +145,6 @@ def _stated_ways(layer: Layer) -> sp.csr_array:
 
 
 def _in_mean_units(matrix: sp.csr_array) -> sp.csr_array:
-    scaled: Any = matrix.astype(np.float64)
-    mean = float(scaled.data.mean()) if scaled.nnz else 1.0
-    return sp.csr_array(scaled / mean).astype(np.float32)
+    scaled_matrix: Any = matrix.astype(np.float64)
+    mean_weight = float(scaled_matrix.data.mean()) if scaled_matrix.nnz else 1.0
+    return sp.csr_array(scaled_matrix / mean_weight).astype(np.float32)

@@ -55,9 +55,9 @@ class Smoothing:
         """P + alpha P p + alpha^2 P^2 p + ..., up to a number of steps."""
         if self.alpha == 0:
             return shares
-        columns = np.repeat(self.weights[:, None], shares.shape[1], axis=1)
-        found: Floats = _spread(walk, shares, columns, [self.alpha], steps)[0]
-        return found
+        column_weights = np.repeat(self.weights[:, None], shares.shape[1], axis=1)
+        smoothed_sums: Floats = _spread(walk, shares, column_weights, [self.alpha], steps)[0]
+        return smoothed_sums
 
 
 def unsmoothed(layers: int) -> Smoothing:
@@ -72,34 +72,36 @@ def chosen_smoothing(
 
     ``unseen`` has, for each fold, what a regression that has not seen its labels says about every node.
     """
-    none = unsmoothed(graph.num_layers)
-    tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1
-    if not unseen or not tested.any():
-        return none
-    classes = len(known.classes)
-    shares = np.concatenate(unseen, axis=1)
+    no_smoothing = unsmoothed(graph.num_layers)
+    is_tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1
+    if not unseen or not is_tested.any():
+        return no_smoothing
+    num_classes = len(known.classes)
+    fold_shares = np.concatenate(unseen, axis=1)
     # sharper predictions may suit the labels without any smoothing, which is then not what helps
-    losses = {(0.0, 0.0, 1.0): _loss(graph, [shares], SHARPNESS, known, fold, tested).min()}
-    skills = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk)
+    setting_losses = {(0.0, 0.0, 1.0): _loss(graph, [fold_shares], SHARPNESS, known, fold, is_tested).min()}
+    layer_skills_by_fold = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk)
     for power in (1.0, 2.0)[: 1 + (graph.num_layers > 1)]:
-        weights = np.stack([one.weights(power) for one in skills[:-1]], axis=1)
-        found = _spread(walk, shares, np.repeat(weights, classes, axis=1), ALPHAS)
-        for alpha, row in zip(ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True):
-            for sharpness, loss in zip(SHARPNESS, row, strict=True):
-                losses[power, alpha, sharpness] = loss
-    power, alpha, sharpness = min(losses, key=losses.__getitem__)
-    return Smoothing(alpha, sharpness, skills[-1].weights(power)) if alpha else none
+        fold_weights = np.stack([fold_skills.weights(power) for fold_skills in layer_skills_by_fold[:-1]], axis=1)
+        smoothed_shares = _spread(walk, fold_shares, np.repeat(fold_weights, num_classes, axis=1), ALPHAS)
+        for alpha, sharpness_losses in zip(
+            ALPHAS, _loss(graph, smoothed_shares, SHARPNESS, known, fold, is_tested), strict=True
+        ):
+            for sharpness, loss in zip(SHARPNESS, sharpness_losses, strict=True):
+                setting_losses[power, alpha, sharpness] = loss
+    power, alpha, sharpness = min(setting_losses, key=setting_losses.__getitem__)
+    return Smoothing(alpha, sharpness, layer_skills_by_fold[-1].weights(power)) if alpha else no_smoothing
 
 
 def _spread(walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS) -> Floats:
     """The sums of all nodes for each alpha; as many steps whatever the values, so that one step leads to the next."""
-    nodes = global_positions(walk.graph)
-    return propagate(walk, nodes, shares, weights, alphas, None, tolerance=0, most=steps).values
+    node_positions = global_positions(walk.graph)
+    return propagate(walk, node_positions, shares, weights, alphas, None, tolerance=0, most=steps).values
 
 
 def _sharpened(values: Floats, sharpness: float) -> Floats:
-    total = values.sum(axis=-1, keepdims=True)
-    return softmax(sharpness * np.log(np.maximum(values / total, 1e-6)))
+    row_sums = values.sum(axis=-1, keepdims=True)
+    return softmax(sharpness * np.log(np.maximum(values / row_sums, 1e-6)))
 
 
 def _loss(
@@ -190,11 +192,11 @@ class NeighbourhoodLogistic(LinearModel):
         self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int, allowance: Any = None
     ) -> NDArray[np.float64]:
         # what is seen of the graph does not depend on labels and serves all folds
-        own = self._own_share(int(fold.max()) + 1)
-        with part("", own):
+        own_share = self._own_share(int(fold.max()) + 1)
+        with part("", own_share):
             self._run_fit(graph, known, keep=True)
         try:
-            with part("", 1 - own):
+            with part("", 1 - own_share):
                 return refit_for_folds(self, graph, known, fold)
         finally:
             self._kept = None
@@ -232,16 +234,16 @@ class NeighbourhoodLogistic(LinearModel):
 
     def _chosen_smoothing(self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int) -> Smoothing:
         fold = stratified_folds(known.codes, FOLDS, seed)
-        rows = gather_rows(graph, seen.table, known.nodes)
-        unseen = []
-        for number in range(int(fold.max()) + 1):
-            rest = fold != number
-            seen_labels = known.part(rest)
-            fitted = regression(
-                rows[rest], seen_labels.codes, len(known.classes), self.C_, weights=seen_labels.sample_weight
+        label_rows = gather_rows(graph, seen.table, known.nodes)
+        out_of_fold = []
+        for fold_number in range(int(fold.max()) + 1):
+            is_kept = fold != fold_number
+            seen_labels = known.part(is_kept)
+            fold_regression = regression(
+                label_rows[is_kept], seen_labels.codes, len(known.classes), self.C_, weights=seen_labels.sample_weight
             )
-            unseen.append(class_shares(seen.table, *fitted))
-        return chosen_smoothing(graph, seen.walk, known, fold, unseen)
+            out_of_fold.append(class_shares(seen.table, *fold_regression))
+        return chosen_smoothing(graph, seen.walk, known, fold, out_of_fold)
 
     def _smoothing(self) -> Smoothing:
         if self.alpha_ == 0:
@@ -257,15 +259,15 @@ class NeighbourhoodLogistic(LinearModel):
         return self._scored(_surroundings(graph))
 
     def _scored(self, seen: Surroundings) -> NDArray[np.float32]:
-        shares = class_shares(seen.table, self.coefficients_, self.intercept_)
-        return self._smoothing().applied(seen.walk, shares).astype(np.float32)
+        class_probabilities = class_shares(seen.table, self.coefficients_, self.intercept_)
+        return self._smoothing().applied(seen.walk, class_probabilities).astype(np.float32)
 
     def _layer_scores(self, table: Matrix) -> Iterator[NDArray[np.float64]]:
         """Each layer's part of the scores."""
-        for place in range(len(self.layers_)):
-            start = (1 + HOPS * place) * self.columns_
-            stop = start + HOPS * self.columns_
-            yield table[:, start:stop] @ self.coefficients_[start:stop]
+        for layer_index in range(len(self.layers_)):
+            first_column = (1 + HOPS * layer_index) * self.columns_
+            last_column = first_column + HOPS * self.columns_
+            yield table[:, first_column:last_column] @ self.coefficients_[first_column:last_column]
 
     def neighbour_scores(
         self, graph: MultilayerGraph
@@ -276,18 +278,20 @@ class NeighbourhoodLogistic(LinearModel):
         the second, (nodes,), which holds the size of the neighbourhood and the length that the mean is scaled by. It is
         0 for a node without neighbours. The graph must have its layers in the order of ``layer_order_``.
         """
-        own = _own_features(graph)
-        blocks = (1 + HOPS * graph.num_layers) ** 0.5
-        for layer, hops in enumerate(_neighbourhood_means(NodeWalk(graph), own)):
-            said, scales = [], []
-            values = own
-            for hop, (found, size) in enumerate(hops):
-                start = (1 + HOPS * layer + hop) * self.columns_
-                said.append(values.numpy() @ self.coefficients_[start : start + self.columns_])
-                length = found.double().norm(dim=1).clamp(min=1e-12)
-                scales.append((size[:, 0] / length / blocks).numpy())
-                values = found
-            yield said, scales
+        own_features = _own_features(graph)
+        block_scale = (1 + HOPS * graph.num_layers) ** 0.5
+        for layer_index, hops in enumerate(_neighbourhood_means(NodeWalk(graph), own_features)):
+            given_scores, hop_scales = [], []
+            hop_values = own_features
+            for hop, (hop_means, neighbourhood_size) in enumerate(hops):
+                first_column = (1 + HOPS * layer_index + hop) * self.columns_
+                given_scores.append(
+                    hop_values.numpy() @ self.coefficients_[first_column : first_column + self.columns_]
+                )
+                row_lengths = hop_means.double().norm(dim=1).clamp(min=1e-12)
+                hop_scales.append((neighbourhood_size[:, 0] / row_lengths / block_scale).numpy())
+                hop_values = hop_means
+            yield given_scores, hop_scales
 
     def heard(self, graph: MultilayerGraph) -> tuple[Floats, Floats, Floats]:
         """What smoothing adds up, each (nodes, classes): the sum, the regression's own, and what neighbours pass on.
@@ -316,36 +320,36 @@ def numbers_needed(graph: MultilayerGraph) -> int:
 
 def _surroundings(graph: MultilayerGraph) -> Surroundings:
     """The blocks of columns side by side, each row of a block of the same length, and the walk they were made with."""
-    own, walk = _own_features(graph), NodeWalk(graph)
-    blocks = [own]
-    for hops in _neighbourhood_means(walk, own):
-        blocks += [_scaled(values) for values, _ in hops]
-    table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
+    own_features, walk = _own_features(graph), NodeWalk(graph)
+    column_blocks = [own_features]
+    for hops in _neighbourhood_means(walk, own_features):
+        column_blocks += [_scaled(hop_means) for hop_means, _ in hops]
+    table: Matrix = (torch.cat(column_blocks, dim=1) / len(column_blocks) ** 0.5).numpy()
     return Surroundings(table, walk)
 
 
 def _own_features(graph: MultilayerGraph) -> torch.Tensor:
     """The features of each node, of length 1."""
-    views = [_scaled(_dense(block)) for block in feature_blocks(graph)]
+    scaled_blocks = [_scaled(_dense(block)) for block in feature_blocks(graph)]
     # Every view counts the same, however many columns it has
-    return torch.cat(views, dim=1) / len(views) ** 0.5 if len(views) > 1 else views[0]
+    return torch.cat(scaled_blocks, dim=1) / len(scaled_blocks) ** 0.5 if len(scaled_blocks) > 1 else scaled_blocks[0]
 
 
 def _neighbourhood_means(walk: NodeWalk, own: torch.Tensor) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
     """For each layer and hop the means over neighbourhoods, and by what a sum is multiplied to give them."""
-    for layer in range(len(walk.sums)):
-        values, found = own, []
-        scale = walk.scales[layer]
+    for layer_index in range(len(walk.sums)):
+        node_values, hop_means = own, []
+        scale = walk.scales[layer_index]
         for _ in range(HOPS):
             # who has no neighbours here stays as it is
-            values = torch.where(scale == 0, values, walk.mean(layer, values))
-            found.append((values, scale))
-        yield found
+            node_values = torch.where(scale == 0, node_values, walk.mean(layer_index, node_values))
+            hop_means.append((node_values, scale))
+        yield hop_means
 
 
 def _dense(features: Any) -> torch.Tensor:
-    dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
-    return torch.from_numpy(np.array(dense, dtype=np.float32)).to(torch.get_default_dtype())
+    dense_array = np.asarray(features.todense() if hasattr(features, "todense") else features)
+    return torch.from_numpy(np.array(dense_array, dtype=np.float32)).to(torch.get_default_dtype())
 
 
 def _scaled(values: torch.Tensor) -> torch.Tensor:

@@ -39,9 +39,9 @@ class LayerColumns:
         """Those columns that are not empty in some rows; of others nothing could be learned."""
         if isinstance(graph, PartGraph):
             return cls(name, layer.made_of, *_seen_in_parts(graph, layer, rows))
-        matrix, names = layer.columns(graph.nodes)
-        used = np.flatnonzero(np.bincount(matrix[rows].indices))
-        return cls(name, layer.made_of, names[used])
+        layer_matrix, column_names = layer.columns(graph.nodes)
+        used_columns = np.flatnonzero(np.bincount(layer_matrix[rows].indices))
+        return cls(name, layer.made_of, column_names[used_columns])
 
     def matrix(self, graph: MultilayerGraph) -> sp.csr_array:
         """The nodes of a graph by these columns: 1 for a group, the edge's weight for a neighbour."""
@@ -82,26 +82,26 @@ def _columns_in_parts(graph: PartGraph, layer: Layer) -> tuple[sp.csr_array, NDA
 
 def _seen_in_parts(graph: PartGraph, layer: Layer, rows: NDArray[np.int64]) -> tuple[pd.Index, NDArray[np.int64]]:
     """Names and numbers of the columns that are not empty in some rows, wherever these are."""
-    matrix, places = _columns_in_parts(graph, layer)
-    used = np.unique(matrix[local_index(graph, rows)[1]].indices)
+    part_matrix, column_places = _columns_in_parts(graph, layer)
+    used_here = np.unique(part_matrix[local_index(graph, rows)[1]].indices)
     if isinstance(layer, PartGroups):
-        found, names = gather_columns(graph, places[used], layer.group_names[used])
-        return names, found
-    found = np.unique(np.concatenate(graph.communicator.gather(places[used])))
-    return gather_names(graph, found), found
+        used_columns, column_names = gather_columns(graph, column_places[used_here], layer.group_names[used_here])
+        return column_names, used_columns
+    used_columns = np.unique(np.concatenate(graph.communicator.gather(column_places[used_here])))
+    return gather_names(graph, used_columns), used_columns
 
 
 def _matrix_in_parts(graph: PartGraph, layer: Layer, columns: NDArray[np.int64]) -> sp.csr_array:
     """A part's rows by some columns of the whole layer."""
-    matrix, places = _columns_in_parts(graph, layer)
-    number = np.searchsorted(columns, places)
-    known = number < columns.size
-    known[known] = columns[number[known]] == places[known]
-    entries = matrix.tocoo()
-    kept = known[entries.col]
-    ends = (entries.row[kept], number[entries.col[kept]])
-    data = entries.data[kept].astype(np.float64)
-    return sp.csr_array((data, ends), shape=(graph.num_nodes, columns.size))
+    part_matrix, column_places = _columns_in_parts(graph, layer)
+    column_number = np.searchsorted(columns, column_places)
+    is_known = column_number < columns.size
+    is_known[is_known] = columns[column_number[is_known]] == column_places[is_known]
+    entries = part_matrix.tocoo()
+    is_kept = is_known[entries.col]
+    entry_index = (entries.row[is_kept], column_number[entries.col[is_kept]])
+    entry_weights = entries.data[is_kept].astype(np.float64)
+    return sp.csr_array((entry_weights, entry_index), shape=(graph.num_nodes, columns.size))
 
 
 def kinds_of_columns(columns: Sequence[LayerColumns], features: int) -> set[str]:
@@ -115,12 +115,12 @@ def kinds_in_words(kinds: Collection[str]) -> str:
     >>> kinds_in_words({"groups"}), kinds_in_words({"edges", "features"})
     ('who belongs to which group', "each node's neighbours and features")
     """
-    named = {"groups": "groups", "edges": "neighbours", "features": "features"}
-    seen = [word for kind, word in named.items() if kind in kinds]
-    if seen == ["groups"]:
+    kind_words = {"groups": "groups", "edges": "neighbours", "features": "features"}
+    seen_words = [word for kind, word in kind_words.items() if kind in kinds]
+    if seen_words == ["groups"]:
         return "who belongs to which group"
-    joined = " and ".join([", ".join(seen[:-1]), seen[-1]] if seen[1:] else seen)
-    return f"each node's {joined}" if seen else ""
+    joined_words = " and ".join([", ".join(seen_words[:-1]), seen_words[-1]] if seen_words[1:] else seen_words)
+    return f"each node's {joined_words}" if seen_words else ""
 
 
 class SavedColumns(SavedField):
@@ -133,7 +133,7 @@ class SavedColumns(SavedField):
         entry = self.entry(learned.record)
         if not isinstance(entry, list) or len(entry) != sizes["layers"]:
             raise self.misfit(f"a list of {sizes['layers']} layers", entry)
-        found = [
+        layer_columns = [
             LayerColumns.from_record(one, self, layer) for one, layer in zip(entry, model.layer_order_, strict=True)
         ]
-        setattr(model, self.attribute, found)
+        setattr(model, self.attribute, layer_columns)

@@ -48,44 +48,46 @@ def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], see
     >>> bool(scales[0] > scales[1])
     True
     """
-    most = min(MAX_LABELS, int((MAX_OPERATIONS / np.unique(codes).size) ** (1 / 3) + 1e-9))
-    many = codes.size >= ENOUGH_LABELS
-    if codes.size > most:
-        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:most])
-        layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
-    counts = np.array([layer.shape[1] for layer in layers])
-    units = np.array([_typical(layer.data) for layer in layers])
-    layers = [sp.csr_array(layer / unit) for layer, unit in zip(layers, units, strict=True)]
-    variances = np.ones(len(layers))
-    found, codes = np.unique(codes, return_inverse=True)  # a class that nobody has is no direction
-    if counts.sum() == 0 or found.size < 2:
-        return 1 / units
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    max_labels = min(MAX_LABELS, int((MAX_OPERATIONS / np.unique(codes).size) ** (1 / 3) + 1e-9))
+    has_many_labels = codes.size >= ENOUGH_LABELS
+    if codes.size > max_labels:
+        label_sample = np.sort(np.random.default_rng(seed).permutation(codes.size)[:max_labels])
+        layers, codes = [sp.csr_array(layer[label_sample]) for layer in layers], codes[label_sample]
+    column_counts = np.array([layer.shape[1] for layer in layers])
+    layer_units = np.array([_typical(layer.data) for layer in layers])
+    layers = [sp.csr_array(layer / unit) for layer, unit in zip(layers, layer_units, strict=True)]
+    layer_variances = np.ones(len(layers))
+    present_classes, codes = np.unique(codes, return_inverse=True)  # a class that nobody has is no direction
+    if column_counts.sum() == 0 or present_classes.size < 2:
+        return 1 / layer_units
+    layer_starts = np.concatenate([[0], np.cumsum(column_counts)])
     for _ in range(EM_STEPS):
-        table = scaled_columns(layers, np.sqrt(variances))
-        if many:  # only some labels were taken, which leave most columns empty
-            used = np.unique(table.indices)
-            coefficients = np.zeros((table.shape[1], found.size))
-            some_columns = sp.csr_array(table[:, used])
-            coefficients[used], intercept = regression(some_columns, codes, found.size, 1.0, max_iter)
+        scaled_table = scaled_columns(layers, np.sqrt(layer_variances))
+        if has_many_labels:  # only some labels were taken, which leave most columns empty
+            used_columns = np.unique(scaled_table.indices)
+            coefficients = np.zeros((scaled_table.shape[1], present_classes.size))
+            some_columns = sp.csr_array(scaled_table[:, used_columns])
+            coefficients[used_columns], intercept = regression(some_columns, codes, present_classes.size, 1.0, max_iter)
         else:
-            coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
-        chances = class_shares(table, coefficients, intercept)
-        squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
-        spread, directions = _posterior(table, counts, chances)
+            coefficients, intercept = regression(scaled_table, codes, present_classes.size, 1.0, max_iter)
+        class_probabilities = class_shares(scaled_table, coefficients, intercept)
+        coefficient_squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(layer_starts)])
+        posterior_spread, directions = _posterior(scaled_table, column_counts, class_probabilities)
         # so far in multiples of each layer's variance
-        total = variances * (squares + spread)
-        common = total.sum() / (directions * counts.sum())
-        variances = (total / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
-        variances = np.maximum(variances, 1e-4)
-    scales: Floats = np.sqrt(variances) / units
-    return scales
+        expected_squares = layer_variances * (coefficient_squares + posterior_spread)
+        common_variance = expected_squares.sum() / (directions * column_counts.sum())
+        layer_variances = (expected_squares / directions + LIKE_OTHERS * common_variance) / (
+            column_counts + LIKE_OTHERS
+        )
+        layer_variances = np.maximum(layer_variances, 1e-4)
+    layer_scales: Floats = np.sqrt(layer_variances) / layer_units
+    return layer_scales
 
 
 def scaled_columns(layers: Sequence[sp.csr_array], scales: Floats) -> sp.csr_array:
     """The layers' columns side by side, each layer's by its scale."""
-    scaled = [layer * scale for layer, scale in zip(layers, scales, strict=True)]
-    return sp.csr_array(sp.hstack(scaled, format="csr"))
+    scaled_layers = [layer * scale for layer, scale in zip(layers, scales, strict=True)]
+    return sp.csr_array(sp.hstack(scaled_layers, format="csr"))
 
 
 def _typical(entries: Floats) -> float:
@@ -233,9 +235,9 @@ class OneHotLogistic(LinearModel):
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}
-        scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
-        if self.labels_ >= ENOUGH_LABELS and scales is not None:
-            handed["layer_scales"] = scales
+        layer_scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
+        if self.labels_ >= ENOUGH_LABELS and layer_scales is not None:
+            handed["layer_scales"] = layer_scales
         return handed
 
     @property
@@ -256,23 +258,23 @@ class OneHotLogistic(LinearModel):
 
     def _parts(self, graph: MultilayerGraph) -> list[sp.csr_array]:
         """The columns of each layer, then the features."""
-        parts = [columns.matrix(graph) for columns in self.columns_]
+        column_parts = [columns.matrix(graph) for columns in self.columns_]
         if self.scale_.size:
             features = given_features(graph)
-            center = getattr(self, "center_", None)  # of named numbers; years are all near 2000
-            moved = sp.csr_array(features if center is None else features - center)
-            parts.append(sp.csr_array(moved * self.scale_[None, :]))
-        return parts
+            feature_means = getattr(self, "center_", None)  # of named numbers; years are all near 2000
+            centred_features = sp.csr_array(features if feature_means is None else features - feature_means)
+            column_parts.append(sp.csr_array(centred_features * self.scale_[None, :]))
+        return column_parts
 
     def _scored(self, table: sp.csr_array) -> NDArray[np.float32]:
         return class_shares(table, self.coefficients_, self.intercept_).astype(np.float32)
 
     def _layer_scores(self, parts: list[sp.csr_array]) -> Iterator[Floats]:
         """Each layer's part of the scores."""
-        start = 0
+        first_column = 0
         for part in parts[: len(self.layers_)]:
-            yield part @ self.coefficients_[start : start + part.shape[1]]
-            start += part.shape[1]
+            yield part @ self.coefficients_[first_column : first_column + part.shape[1]]
+            first_column += part.shape[1]
 
     def _check_loaded(self) -> None:
         self._check_columns(sum(len(one.names) for one in self.columns_) + self.scale_.size)
@@ -283,13 +285,15 @@ def _scale(graph: MultilayerGraph) -> Floats:
     if not given_columns(graph):
         return np.zeros(0)
     features = given_features(graph)
-    matrix: Any = sp.csr_array(features).astype(np.float64)
-    nodes, total = node_count(graph), communicator_of(graph).all_sum
-    mean = total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / nodes
-    square = total(np.asarray(matrix.multiply(matrix).sum(axis=0), np.float64).ravel()) / nodes
-    deviation = np.sqrt(np.maximum(square - mean**2, 0))
-    tiny = deviation <= 1e-12 * np.sqrt(square)
-    scale = np.where(tiny, 0.0, 1 / np.where(tiny, 1, deviation))
+    feature_matrix: Any = sp.csr_array(features).astype(np.float64)
+    num_nodes, all_sum = node_count(graph), communicator_of(graph).all_sum
+    feature_means = all_sum(np.asarray(feature_matrix.sum(axis=0), dtype=np.float64).ravel()) / num_nodes
+    mean_squares = (
+        all_sum(np.asarray(feature_matrix.multiply(feature_matrix).sum(axis=0), np.float64).ravel()) / num_nodes
+    )
+    standard_deviation = np.sqrt(np.maximum(mean_squares - feature_means**2, 0))
+    is_constant = standard_deviation <= 1e-12 * np.sqrt(mean_squares)
+    scale = np.where(is_constant, 0.0, 1 / np.where(is_constant, 1, standard_deviation))
     # in which order rows were added shows in the last digits, and by these a regression stops a step earlier or later
-    rounded: Floats = scale.astype(np.float32).astype(np.float64)
-    return rounded
+    rounded_scale: Floats = scale.astype(np.float32).astype(np.float64)
+    return rounded_scale

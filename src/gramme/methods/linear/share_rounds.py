@@ -65,25 +65,25 @@ class Context:
 
     def labels(self) -> Singles:
         """Known labels, (nodes, classes); zero elsewhere."""
-        found = np.zeros((self.num_nodes, self.classes), dtype=np.float32)
-        found[self.nodes, self.codes] = 1
-        return found
+        label_indicators = np.zeros((self.num_nodes, self.classes), dtype=np.float32)
+        label_indicators[self.nodes, self.codes] = 1
+        return label_indicators
 
     def beliefs(self) -> Singles:
         """Known labels where they are known, and predictions elsewhere as soon as there are some."""
         if self.predicted is None:
             return self.labels()
-        found = self.predicted.copy()
-        found[self.nodes] = 0
-        found[self.nodes, self.codes] = 1
-        return found
+        node_beliefs = self.predicted.copy()
+        node_beliefs[self.nodes] = 0
+        node_beliefs[self.nodes, self.codes] = 1
+        return node_beliefs
 
     def log_odds(self, sums: Singles, pseudo: float) -> Singles:
         """Of shares relative to the class frequencies, with some labels of these frequencies added."""
-        total = sums.sum(axis=1, keepdims=True)
-        found: Singles = np.log((sums + pseudo * self.prior) / (total + pseudo))
-        found -= np.log(self.prior)
-        return found
+        row_sums = sums.sum(axis=1, keepdims=True)
+        relative_log_odds: Singles = np.log((sums + pseudo * self.prior) / (row_sums + pseudo))
+        relative_log_odds -= np.log(self.prior)
+        return relative_log_odds
 
 
 class Layout(NamedTuple):
@@ -118,41 +118,41 @@ class Surroundings:
         if context.hidden in self.kept:
             yield from self.kept[context.hidden]
             return
-        labels = context.labels()
-        found = []
+        label_indicators = context.labels()
+        spread_labels = []
         for view in self.joined:
-            reached = view.spread(labels)
+            reached_sums = view.spread(label_indicators)
             if self.keeps:
-                found.append(reached)
-            yield reached
+                spread_labels.append(reached_sums)
+            yield reached_sums
         if self.keeps:
-            self.kept[context.hidden] = found
+            self.kept[context.hidden] = spread_labels
 
     def keep_spread(self, contexts: int, classes: int) -> None:
         """Forget what was kept, and keep what spreads in so many contexts from now on, where memory allows."""
-        rows = sum(view.rows.size for view in self.joined)
+        num_rows = sum(view.rows.size for view in self.joined)
         # beyond, spread labels are computed anew each time
-        self.kept, self.keeps = {}, 0 < rows * classes * contexts <= 100_000_000
+        self.kept, self.keeps = {}, 0 < num_rows * classes * contexts <= 100_000_000
 
     def blocks(
         self, layout: Layout, context: Context, nodes: Ints | None = None
     ) -> Iterator[tuple[str, Block, Block | None]]:
         """What some nodes, or all, see: for each view its layer, numbers to be mapped, and log-odds."""
         if layout.kind == SPREAD:
-            for view, reached in zip(self.joined, self.spread(context), strict=True):
-                rows, places = _seen_by(view, nodes)
-                sums = reached if places is None else reached[places]
-                yield view.layer, *_share_blocks(context, rows, sums, PSEUDO_SPREAD)
+            for view, reached_sums in zip(self.joined, self.spread(context), strict=True):
+                seen_rows, row_places = _seen_by(view, nodes)
+                neighbour_sums = reached_sums if row_places is None else reached_sums[row_places]
+                yield view.layer, *_share_blocks(context, seen_rows, neighbour_sums, PSEUDO_SPREAD)
         else:
             beliefs = context.beliefs()
             for view in self.ways if layout.split else self.joined:
-                rows, places = _seen_by(view, nodes)
-                sums = view.sums(beliefs, places)
-                yield view.layer, *_share_blocks(context, rows, sums, PSEUDO_NEIGHBOURS)
+                seen_rows, row_places = _seen_by(view, nodes)
+                neighbour_sums = view.sums(beliefs, row_places)
+                yield view.layer, *_share_blocks(context, seen_rows, neighbour_sums, PSEUDO_NEIGHBOURS)
         if context.predicted is not None:
-            own = context.predicted if nodes is None else context.predicted[nodes]
-            odds = context.log_odds(own, 1e-3 * context.classes)
-            yield "", Block(None, 0.3 * odds), Block(None, odds)
+            own_prediction = context.predicted if nodes is None else context.predicted[nodes]
+            own_log_odds = context.log_odds(own_prediction, 1e-3 * context.classes)
+            yield "", Block(None, 0.3 * own_log_odds), Block(None, own_log_odds)
         if layout.one_hot:
             columns = self.columns if nodes is None else self.columns[nodes]
             yield "", Block(None, columns), None
@@ -160,27 +160,27 @@ class Surroundings:
     def trusted(self, layout: Layout, log_odds: int) -> Floats:
         """How far each block of log-odds is trusted before labels say more; what is the node's own, fully."""
         views = self.ways if layout.split and layout.kind != SPREAD else self.joined
-        found = np.ones(log_odds)
-        found[: len(views)] = [self.trust.get(view.layer, 1.0) for view in views]
-        return found
+        block_trust = np.ones(log_odds)
+        block_trust[: len(views)] = [self.trust.get(view.layer, 1.0) for view in views]
+        return block_trust
 
     def table(self, layout: Layout, context: Context, nodes: Ints) -> MapTable:
         """The rows of some nodes."""
-        found = list(self.blocks(layout, context, nodes))
-        log_odds = [odds for _, _, odds in found if odds is not None]
-        return MapTable(nodes.size, [block for _, block, _ in found], log_odds)
+        view_blocks = list(self.blocks(layout, context, nodes))
+        log_odds = [odds for _, _, odds in view_blocks if odds is not None]
+        return MapTable(nodes.size, [block for _, block, _ in view_blocks], log_odds)
 
     def scores(self, one: Round, context: Context) -> Iterator[tuple[str, Ints | None, Singles]]:
         """Each view's part of the scores of all nodes, with its layer; what is nobody's has no name."""
         yield "", None, np.tile(one.maps.intercept.astype(np.float32), (context.num_nodes, 1))
-        start = number = 0
+        first_column = odds_number = 0
         for layer, block, odds in self.blocks(one.layout, context):
-            stop = start + block.values.shape[1]
-            scores: Singles = np.asarray(block.values @ one.maps.coefficients[start:stop])
+            last_column = first_column + block.values.shape[1]
+            scores: Singles = np.asarray(block.values @ one.maps.coefficients[first_column:last_column])
             if odds is not None:
-                scores += np.float32(one.maps.weights[number]) * odds.values
-                number += 1
-            start = stop
+                scores += np.float32(one.maps.weights[odds_number]) * odds.values
+                odds_number += 1
+            first_column = last_column
             yield layer, block.rows, scores
 
     def predict(self, one: Round, context: Context) -> tuple[Singles, dict[str, float]]:
@@ -201,60 +201,64 @@ class Surroundings:
 
     def neighbour_parts(self, one: Round, context: Context, pair: Pair) -> Iterator[tuple[NeighbourView, sp.csr_array]]:
         """For each view what neighbours, or groups, add to the log-odds of two classes, (rows, columns of the view)."""
-        spreads = one.layout.kind == SPREAD
-        views = self.ways if one.layout.split and not spreads else self.joined
-        pseudo = PSEUDO_SPREAD if spreads else PSEUDO_NEIGHBOURS
-        labels, classes = context.labels() if spreads else context.beliefs(), context.classes
-        for number, view in enumerate(views):
-            said = labels
-            rows, places = _seen_by(view, pair.rows)
-            assert places is not None
-            unit = np.ones((places.size, 1), dtype=np.float32)
-            if spreads:  # what reaches a node is a mean of what its neighbours know and what reaches them
-                reached = view.spread(labels)
-                said = labels.copy()
-                said[view.rows] += reached
-                sums = reached[places]
-                unit = SPREAD_WEIGHT / (1 + view.degree[places])
+        is_spread = one.layout.kind == SPREAD
+        views = self.ways if one.layout.split and not is_spread else self.joined
+        pseudo = PSEUDO_SPREAD if is_spread else PSEUDO_NEIGHBOURS
+        label_beliefs, num_classes = context.labels() if is_spread else context.beliefs(), context.classes
+        for view_number, view in enumerate(views):
+            neighbour_beliefs = label_beliefs
+            seen_rows, row_places = _seen_by(view, pair.rows)
+            assert row_places is not None
+            neighbour_unit = np.ones((row_places.size, 1), dtype=np.float32)
+            if is_spread:  # what reaches a node is a mean of what its neighbours know and what reaches them
+                reached_sums = view.spread(label_beliefs)
+                neighbour_beliefs = label_beliefs.copy()
+                neighbour_beliefs[view.rows] += reached_sums
+                neighbour_sums = reached_sums[row_places]
+                neighbour_unit = SPREAD_WEIGHT / (1 + view.degree[row_places])
             else:
-                sums = view.sums(said, places)
-            start = number * (classes + 1)
-            coefficients = one.maps.coefficients[start : start + classes].T
-            some = Pair(pair.rows[rows], pair.first[rows], pair.second[rows])
-            mixed = sums.astype(np.float64) + pseudo * context.prior
-            mapped = coefficients[some.first] - coefficients[some.second]
-            direction = mapped / (sums.sum(axis=1, keepdims=True) + pseudo)
-            weighed = one.maps.weights[number] / some.logarithmic_mean(mixed)
-            direction = (direction + some.direction(classes) * weighed[:, None]) * unit
-            members = None if view.members is None else sp.csr_array(view.members.T)
-            heard = NeighbourContributions(view.layer, some.rows, sp.csr_array(view.matrix[places]), members)
-            parts = sp.csr_array(heard.through(heard.parts(said.astype(np.float64), direction)).parts).tocoo()
-            shape = (pair.rows.size, heard.heard.shape[1])
-            yield view, sp.csr_array((parts.data, (rows[parts.row], parts.col)), shape=shape)
+                neighbour_sums = view.sums(neighbour_beliefs, row_places)
+            first_column = view_number * (num_classes + 1)
+            coefficients = one.maps.coefficients[first_column : first_column + num_classes].T
+            seen_pair = Pair(pair.rows[seen_rows], pair.first[seen_rows], pair.second[seen_rows])
+            mixed_sums = neighbour_sums.astype(np.float64) + pseudo * context.prior
+            coefficient_difference = coefficients[seen_pair.first] - coefficients[seen_pair.second]
+            direction = coefficient_difference / (neighbour_sums.sum(axis=1, keepdims=True) + pseudo)
+            odds_weight = one.maps.weights[view_number] / seen_pair.logarithmic_mean(mixed_sums)
+            direction = (direction + seen_pair.direction(num_classes) * odds_weight[:, None]) * neighbour_unit
+            group_members = None if view.members is None else sp.csr_array(view.members.T)
+            contributions = NeighbourContributions(
+                view.layer, seen_pair.rows, sp.csr_array(view.matrix[row_places]), group_members
+            )
+            part_entries = sp.csr_array(
+                contributions.through(contributions.parts(neighbour_beliefs.astype(np.float64), direction)).parts
+            ).tocoo()
+            shape = (pair.rows.size, contributions.heard.shape[1])
+            yield view, sp.csr_array((part_entries.data, (seen_rows[part_entries.row], part_entries.col)), shape=shape)
 
     def follow(self, rounds: Sequence[Round], context: Context) -> list[dict[str, float]]:
         """Predict round after round; the context then holds the last predictions."""
-        spreads = []
+        round_variances = []
         for one in rounds:
-            context.predicted, spread = self.predict(one, context)
-            spreads.append(spread)
-        return spreads
+            context.predicted, layer_variances = self.predict(one, context)
+            round_variances.append(layer_variances)
+        return round_variances
 
 
 def _seen_by(view: NeighbourView, nodes: Ints | None) -> tuple[Ints, Ints | None]:
     """Which of some nodes have neighbours in a view, and their places among its rows."""
     if nodes is None:
         return view.rows, None
-    places = view.position[nodes]
-    rows = np.flatnonzero(places >= 0)
-    return rows, places[rows]
+    row_places = view.position[nodes]
+    seen_rows = np.flatnonzero(row_places >= 0)
+    return seen_rows, row_places[seen_rows]
 
 
 def _share_blocks(context: Context, rows: Ints, sums: Singles, pseudo: float) -> tuple[Block, Block]:
-    total = sums.sum(axis=1, keepdims=True)
-    known = np.log((total + pseudo) / pseudo) if pseudo < 1 else np.log1p(total)
-    shares = np.concatenate([sums / (total + pseudo), known], axis=1)
-    return (Block(rows, shares.astype(np.float32, copy=False)), Block(rows, context.log_odds(sums, pseudo)))
+    row_sums = sums.sum(axis=1, keepdims=True)
+    log_amounts = np.log((row_sums + pseudo) / pseudo) if pseudo < 1 else np.log1p(row_sums)
+    share_columns = np.concatenate([sums / (row_sums + pseudo), log_amounts], axis=1)
+    return (Block(rows, share_columns.astype(np.float32, copy=False)), Block(rows, context.log_odds(sums, pseudo)))
 
 
 def _variance(scores: Singles, nodes: int) -> float:
@@ -262,9 +266,9 @@ def _variance(scores: Singles, nodes: int) -> float:
     if not scores.shape[0]:
         return 0.0
     scores = scores - scores.mean(axis=1, keepdims=True)
-    mean = scores.sum(axis=0, dtype=np.float64) / nodes
-    squares = np.einsum("ij,ij->j", scores, scores, dtype=np.float64) / nodes
-    return float(np.maximum(squares - mean**2, 0).sum())
+    class_means = scores.sum(axis=0, dtype=np.float64) / nodes
+    mean_squares = np.einsum("ij,ij->j", scores, scores, dtype=np.float64) / nodes
+    return float(np.maximum(mean_squares - class_means**2, 0).sum())
 
 
 @dataclass
@@ -307,23 +311,23 @@ class Chain:
 
     def __init__(self, around: Surroundings, labels: LabelFolds, left_out: int | None) -> None:
         self.around, self.labels, self.left_out = around, labels, left_out
-        numbers = [number for number in np.unique(labels.fold).tolist() if number != left_out]
-        self.places = [np.flatnonzero(labels.fold == number) for number in numbers]
-        self.contexts = [labels.context(left_out, number) for number in numbers]
+        fold_numbers = [fold_number for fold_number in np.unique(labels.fold).tolist() if fold_number != left_out]
+        self.places = [np.flatnonzero(labels.fold == fold_number) for fold_number in fold_numbers]
+        self.contexts = [labels.context(left_out, fold_number) for fold_number in fold_numbers]
         self.whole = labels.context(left_out)
         self.rows = np.sort(np.concatenate(self.places))
-        self.fold = np.searchsorted(numbers, labels.fold[self.rows])
+        self.fold = np.searchsorted(fold_numbers, labels.fold[self.rows])
         self.codes, self.usable = labels.codes[self.rows], labels.usable[self.rows]
         self.weights = np.ones(self.rows.size) if labels.weights is None else labels.weights[self.rows]
-        self.starts: list[Maps | None] = [None] * (len(numbers) + 1)
+        self.starts: list[Maps | None] = [None] * (len(fold_numbers) + 1)
 
     def table(self, layout: Layout) -> MapTable:
         """The rows of all its labels, each in the context that hides it."""
-        tables = [
-            self.around.table(layout, context, self.labels.nodes[places])
-            for context, places in zip(self.contexts, self.places, strict=True)
+        fold_tables = [
+            self.around.table(layout, context, self.labels.nodes[fold_labels_index])
+            for context, fold_labels_index in zip(self.contexts, self.places, strict=True)
         ]
-        return joined_tables(tables, [np.searchsorted(self.rows, some) for some in self.places])
+        return joined_tables(fold_tables, [np.searchsorted(self.rows, fold_labels) for fold_labels in self.places])
 
     def maps(self, layout: Layout, table: MapTable, penalty: float, number: int | None = None) -> Maps:
         """The regression of the context of a fold, on the rows of the other folds; that of all where None."""
@@ -340,19 +344,19 @@ class Chain:
 
     def unseen(self, number: int | None, layout: Layout, table: MapTable, penalty: float) -> Floats:
         """Probabilities of the labels that the regression of a context is tested on."""
-        maps = self.maps(layout, table, penalty, number)
+        fold_maps = self.maps(layout, table, penalty, number)
         context = self.whole if number is None else self.contexts[number]
-        rows = self.around.table(layout, context, self.labels.nodes[self.tested(number)])
-        return softmax(rows.scores(maps).astype(np.float64))
+        tested_table = self.around.table(layout, context, self.labels.nodes[self.tested(number)])
+        return softmax(tested_table.scores(fold_maps).astype(np.float64))
 
     def advance(self, layout: Layout, table: MapTable, penalty: float) -> Round:
         """Predict once more in every context, and return the round of all its labels."""
-        numbers: list[int | None] = [*range(len(self.contexts)), None]
-        found = [self.maps(layout, table, penalty, number) for number in numbers]
-        for context, maps in zip([*self.contexts, self.whole], found, strict=True):
+        fold_numbers: list[int | None] = [*range(len(self.contexts)), None]
+        fold_maps = [self.maps(layout, table, penalty, fold_number) for fold_number in fold_numbers]
+        for context, maps in zip([*self.contexts, self.whole], fold_maps, strict=True):
             context.predicted, _ = self.around.predict(Round(layout, penalty, maps), context)
-        self.starts = list(found)
-        return Round(layout, penalty, found[-1])
+        self.starts = list(fold_maps)
+        return Round(layout, penalty, fold_maps[-1])
 
 
 def planned_rounds(around: Surroundings, labels: LabelFolds, plan: Sequence[tuple[Layout, float]]) -> list[Round]:
@@ -384,47 +388,48 @@ class RoundLearner:
     def __init__(self, around: Surroundings, labels: LabelFolds) -> None:
         self.around, self.labels = around, labels
         self.chain = Chain(around, labels, None)
-        folds = len(self.chain.contexts)
-        self.strict = labels.codes.size <= FEW_LABELS and folds > 1
+        num_folds = len(self.chain.contexts)
+        self.strict = labels.codes.size <= FEW_LABELS and num_folds > 1
         if self.strict:
-            self.tests: list[_Test] = [(Chain(around, labels, number), None) for number in range(folds)]
+            self.tests: list[_Test] = [(Chain(around, labels, fold_number), None) for fold_number in range(num_folds)]
         else:
-            self.tests = [(self.chain, number) for number in range(folds)]
-        pairs = folds * (folds - 1) // 2 if self.strict else 0
-        around.keep_spread(1 + folds + pairs, labels.classes)
+            self.tests = [(self.chain, fold_number) for fold_number in range(num_folds)]
+        fold_pairs = num_folds * (num_folds - 1) // 2 if self.strict else 0
+        around.keep_spread(1 + num_folds + fold_pairs, labels.classes)
 
     def learn(self, max_rounds: int, penalty: float | None = None, one_hot: bool | None = None) -> LearnedRounds:
         """Round after round while there is a gain; ``penalty`` and ``one_hot`` are in place of a choice."""
-        choices = (False, True) if one_hot is None else (one_hot,)
+        column_choices = (False, True) if one_hot is None else (one_hot,)
         rounds: list[Round] = []
-        losses: list[float] = []
-        unseen = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
-        split = any(view.direction for view in self.around.ways)
-        options = [
-            Layout(SPREAD, False, columns) for columns in (choices if self.around.columns.shape[1] else (False,))
+        round_losses: list[float] = []
+        out_of_fold = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
+        has_directions = any(view.direction for view in self.around.ways)
+        layout_options = [
+            Layout(SPREAD, False, has_columns)
+            for has_columns in (column_choices if self.around.columns.shape[1] else (False,))
         ]
-        strength = 3.0 if penalty is None else penalty
-        for number in range(max_rounds):
+        penalty_strength = 3.0 if penalty is None else penalty
+        for round_number in range(max_rounds):
             with part("", 1 / max_rounds):
-                layout, strength, tables = self._choose(options, strength, penalty is None)
-                after = self._unseen(layout, tables, strength, self.tests)
-                loss = self._loss(after)
+                layout, penalty_strength, test_tables = self._choose(layout_options, penalty_strength, penalty is None)
+                next_predictions = self._unseen(layout, test_tables, penalty_strength, self.tests)
+                next_loss = self._loss(next_predictions)
                 # a further round must take something off the loss
-                if losses and not loss < losses[-1] * (1 - 0.003):
+                if round_losses and not next_loss < round_losses[-1] * (1 - 0.003):
                     break
-                losses.append(loss)
-                unseen = after
-                if self.strict and number + 1 < max_rounds:
-                    for (chain, _), table in zip(self.tests, tables, strict=True):
-                        chain.advance(layout, table, strength)
-                table = self.chain.table(layout) if self.strict else tables[0]
-                rounds.append(self.chain.advance(layout, table, strength))
+                round_losses.append(next_loss)
+                out_of_fold = next_predictions
+                if self.strict and round_number + 1 < max_rounds:
+                    for (chain, _), whole_table in zip(self.tests, test_tables, strict=True):
+                        chain.advance(layout, whole_table, penalty_strength)
+                whole_table = self.chain.table(layout) if self.strict else test_tables[0]
+                rounds.append(self.chain.advance(layout, whole_table, penalty_strength))
                 self.around.keep_spread(0, self.labels.classes)
-            options = [layout]
-            if number == 0:
-                ways = (False, True)[: 1 + split]
-                options = [Layout(SHARES, way, layout.one_hot) for way in ways]
-        return LearnedRounds(rounds, unseen, losses)
+            layout_options = [layout]
+            if round_number == 0:
+                split_choices = (False, True)[: 1 + has_directions]
+                layout_options = [Layout(SHARES, is_split, layout.one_hot) for is_split in split_choices]
+        return LearnedRounds(rounds, out_of_fold, round_losses)
 
     def _tables(self, layout: Layout) -> list[MapTable]:
         """The training rows of each test's chain."""
@@ -434,19 +439,19 @@ class RoundLearner:
 
     def _unseen(self, layout: Layout, tables: Sequence[MapTable], penalty: float, tests: Sequence[_Test]) -> Floats:
         """Out-of-fold predictions of some folds, NaN elsewhere."""
-        found = np.full((self.labels.codes.size, self.labels.classes), np.nan)
-        for (chain, number), table in zip(tests, tables, strict=False):
-            found[chain.tested(number)] = chain.unseen(number, layout, table, penalty)
-        return found
+        out_of_fold = np.full((self.labels.codes.size, self.labels.classes), np.nan)
+        for (chain, fold_number), table in zip(tests, tables, strict=False):
+            out_of_fold[chain.tested(fold_number)] = chain.unseen(fold_number, layout, table, penalty)
+        return out_of_fold
 
     def _loss(self, unseen: Floats) -> float:
-        codes = self.labels.codes
-        own = unseen[np.arange(codes.size), codes]
-        counted = self.labels.usable & ~np.isnan(own)
-        if not counted.any():
+        label_codes = self.labels.codes
+        own_probabilities = unseen[np.arange(label_codes.size), label_codes]
+        is_counted = self.labels.usable & ~np.isnan(own_probabilities)
+        if not is_counted.any():
             return 0.0
-        weights = None if self.labels.weights is None else self.labels.weights[counted]
-        return float(np.average(-np.log(np.maximum(own[counted], 1e-3)), weights=weights))
+        label_weights = None if self.labels.weights is None else self.labels.weights[is_counted]
+        return float(np.average(-np.log(np.maximum(own_probabilities[is_counted], 1e-3)), weights=label_weights))
 
     def _choose(self, layouts: Sequence[Layout], penalty: float, free: bool) -> tuple[Layout, float, list[MapTable]]:
         """The layout, then the penalty; tested on some folds where there are many labels.
@@ -454,31 +459,31 @@ class RoundLearner:
         Penalties are tried upwards and downwards from the one given for as long as that gains, if they are free.
         """
         # thousands of labels tell choices apart in two folds
-        tests = self.tests if self.strict else self.tests[:2]
+        used_tests = self.tests if self.strict else self.tests[:2]
 
         def tried(layout: Layout, tables: Sequence[MapTable], strength: float) -> float:
-            return self._loss(self._unseen(layout, tables, strength, tests))
+            return self._loss(self._unseen(layout, tables, strength, used_tests))
 
-        chosen, tables = layouts[0], self._tables(layouts[0])
+        chosen_layout, chosen_tables = layouts[0], self._tables(layouts[0])
         if len(layouts) == 1 and not free:
-            return chosen, penalty, tables
-        loss = tried(chosen, tables, penalty)
+            return chosen_layout, penalty, chosen_tables
+        least_loss = tried(chosen_layout, chosen_tables, penalty)
         for layout in layouts[1:]:
-            others = self._tables(layout)
-            after = tried(layout, others, penalty)
+            layout_tables = self._tables(layout)
+            tried_loss = tried(layout, layout_tables, penalty)
             # so must columns for neighbours, or two ways of a layer in place of one
-            if after < loss * (1 - 0.003):
-                loss, chosen, tables = after, layout, others
-        for step in (3.0, 1 / 3.0) if free else ():
-            before = penalty
-            while 0.2 < penalty * step < 400:
-                after = tried(chosen, tables, penalty * step)
-                if not after < loss:
+            if tried_loss < least_loss * (1 - 0.003):
+                least_loss, chosen_layout, chosen_tables = tried_loss, layout, layout_tables
+        for penalty_factor in (3.0, 1 / 3.0) if free else ():
+            last_penalty = penalty
+            while 0.2 < penalty * penalty_factor < 400:
+                tried_loss = tried(chosen_layout, chosen_tables, penalty * penalty_factor)
+                if not tried_loss < least_loss:
                     break
-                loss, penalty = after, penalty * step
-            if penalty != before:
+                least_loss, penalty = tried_loss, penalty * penalty_factor
+            if penalty != last_penalty:
                 break
-        return chosen, penalty, tables
+        return chosen_layout, penalty, chosen_tables
 
 
 def extended_folds(fold: NDArray[np.int64], most: int) -> Ints:
@@ -487,15 +492,15 @@ def extended_folds(fold: NDArray[np.int64], most: int) -> Ints:
     >>> extended_folds(np.array([0, 1, -1, -1, -1, -1]), 5).tolist()
     [0, 1, 2, 3, 4, 2]
     """
-    loose = np.flatnonzero(fold < 0)
-    if not loose.size:
+    unassigned_labels = np.flatnonzero(fold < 0)
+    if not unassigned_labels.size:
         return fold
-    first = int(fold.max()) + 1
-    size = max((fold.size - loose.size) / max(first, 1), 1.0)
-    count = max(1, min(most - first, round(loose.size / size)))
-    found = fold.copy()
-    found[loose] = first + np.arange(loose.size) % count
-    return found
+    first_new_fold = int(fold.max()) + 1
+    fold_size = max((fold.size - unassigned_labels.size) / max(first_new_fold, 1), 1.0)
+    num_new_folds = max(1, min(most - first_new_fold, round(unassigned_labels.size / fold_size)))
+    all_folds = fold.copy()
+    all_folds[unassigned_labels] = first_new_fold + np.arange(unassigned_labels.size) % num_new_folds
+    return all_folds
 
 
 def neighbour_columns(views: Sequence[NeighbourView], nodes: Ints, num_nodes: int) -> tuple[sp.csr_array, list[Ints]]:
@@ -503,27 +508,27 @@ def neighbour_columns(views: Sequence[NeighbourView], nodes: Ints, num_nodes: in
 
     An entry is the logarithm of how rare the neighbour or group is; rows have length ``ONE_HOT_SCALE``, or 0.
     """
-    used = []
+    used_columns = []
     for view in views:
-        places = view.position[nodes]
-        seen = view.matrix[places[places >= 0]].indices
-        used.append(np.flatnonzero(np.bincount(seen, minlength=view.matrix.shape[1]) > 1))
-    return columns_of(views, used, num_nodes), used
+        row_places = view.position[nodes]
+        seen_columns = view.matrix[row_places[row_places >= 0]].indices
+        used_columns.append(np.flatnonzero(np.bincount(seen_columns, minlength=view.matrix.shape[1]) > 1))
+    return columns_of(views, used_columns, num_nodes), used_columns
 
 
 def columns_of(
     views: Sequence[NeighbourView], used: Sequence[Ints], num_nodes: int, rarity: Sequence[Floats] | None = None
 ) -> sp.csr_array:
     """The columns of some neighbours or groups of each view, for all nodes; -1 stands for one that is not there."""
-    parts: list[Any] = []
-    for number, (view, some) in enumerate(zip(views, used, strict=True)):
-        rare = view.rarity(some) if rarity is None else rarity[number]
-        there = np.flatnonzero(some >= 0)
-        seen = sp.csr_array(view.matrix[:, some[there]]).tocoo()
-        column = there[seen.col]
-        entries = (rare[column], (view.rows[seen.row], column))
-        parts.append(sp.csr_array(entries, shape=(num_nodes, some.size)))
-    whole: Any = sp.csr_array(sp.hstack(parts, format="csr"))
-    length = np.sqrt(np.asarray(whole.multiply(whole).sum(axis=1)).ravel())
-    scale = np.where(length > 0, ONE_HOT_SCALE / np.where(length > 0, length, 1), 0.0)
-    return sp.csr_array(sp.diags_array(scale) @ whole).astype(np.float32)
+    view_tables: list[Any] = []
+    for number, (view, column_places) in enumerate(zip(views, used, strict=True)):
+        column_rarity = view.rarity(column_places) if rarity is None else rarity[number]
+        present_columns = np.flatnonzero(column_places >= 0)
+        seen_entries = sp.csr_array(view.matrix[:, column_places[present_columns]]).tocoo()
+        column = present_columns[seen_entries.col]
+        entry_index = (column_rarity[column], (view.rows[seen_entries.row], column))
+        view_tables.append(sp.csr_array(entry_index, shape=(num_nodes, column_places.size)))
+    joined_table: Any = sp.csr_array(sp.hstack(view_tables, format="csr"))
+    row_lengths = np.sqrt(np.asarray(joined_table.multiply(joined_table).sum(axis=1)).ravel())
+    row_scale = np.where(row_lengths > 0, ONE_HOT_SCALE / np.where(row_lengths > 0, row_lengths, 1), 0.0)
+    return sp.csr_array(sp.diags_array(row_scale) @ joined_table).astype(np.float32)

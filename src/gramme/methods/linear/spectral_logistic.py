@@ -107,13 +107,13 @@ class SpectralLogistic(LinearModel):
 
     def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:
         """Each layer's part of the scores of some nodes."""
-        nodes = node_count(graph)
+        num_nodes = node_count(graph)
         # some nodes tell how much the layers matter
-        chosen = np.linspace(0, nodes - 1, min(20_000, nodes)).astype(np.int64)
-        some = local_index(graph, chosen)[1]
-        placed = placed[some]
-        for heard, _ in self.profile_.messages(graph):
-            rows = self.profile_.table(heard[some].astype(np.float32), placed)
+        chosen_nodes = np.linspace(0, num_nodes - 1, min(20_000, num_nodes)).astype(np.int64)
+        local_nodes = local_index(graph, chosen_nodes)[1]
+        placed = placed[local_nodes]
+        for layer_messages, _ in self.profile_.messages(graph):
+            rows = self.profile_.table(layer_messages[local_nodes].astype(np.float32), placed)
             yield rows @ self.coefficients_
 
     def _check_loaded(self) -> None:

@@ -71,20 +71,20 @@ class LayerSteps:
     def over_neighbours(self, values: Floats) -> Floats:
         """Sums over those a node listens to and those who listen to it, or over all members of its groups."""
         if self.inside is not None:
-            members: Floats = self.inside @ self.over_members(values)
-            return members
-        given = torch.from_numpy(np.ascontiguousarray(values))
-        found = self._sum(given)
+            member_sums: Floats = self.inside @ self.over_members(values)
+            return member_sums
+        value_tensor = torch.from_numpy(np.ascontiguousarray(values))
+        sum_tensor = self._sum(value_tensor)
         if self.layer.directed:
-            found += self._sum.transposed(given)
-        sums: Floats = found.numpy()
-        return sums
+            sum_tensor += self._sum.transposed(value_tensor)
+        neighbour_sums: Floats = sum_tensor.numpy()
+        return neighbour_sums
 
     def over_members(self, values: Floats) -> Floats:
         """Sums of the groups with members here, over all their members."""
-        here = np.ascontiguousarray(self.inside.T @ values)
-        found: Floats = self._shared.whole_(torch.from_numpy(here)).numpy()
-        return found
+        local_sums = np.ascontiguousarray(self.inside.T @ values)
+        group_sums: Floats = self._shared.whole_(torch.from_numpy(local_sums)).numpy()
+        return group_sums
 
     def product(self, values: Floats) -> Floats:
         """Scaled sums over neighbours, from values (nodes here, columns); a collective."""
@@ -99,29 +99,29 @@ class WalkInParts:
 
     def __init__(self, graph: PartGraph, weights: Mapping[str, float]) -> None:
         self.graph, self.weights = graph, weights
-        self.layers = {name: LayerSteps(graph, layer) for name, layer in graph.layers.items()}
-        mass = self._added(np.ones((graph.num_nodes, 1)))[:, 0]
-        self.root = inverse_roots(mass)
-        first = graph.in_order(np.sqrt(mass))
-        self.first: Floats = first / max(float(np.linalg.norm(first)), 1e-300)
+        self.layers = {layer_name: LayerSteps(graph, layer) for layer_name, layer in graph.layers.items()}
+        total_mass = self._added(np.ones((graph.num_nodes, 1)))[:, 0]
+        self.root = inverse_roots(total_mass)
+        first_vector = graph.in_order(np.sqrt(total_mass))
+        self.first: Floats = first_vector / max(float(np.linalg.norm(first_vector)), 1e-300)
 
     def _added(self, values: Floats) -> Floats:
-        total = np.zeros_like(values)
-        for name, steps in self.layers.items():
-            total += self.weights.get(name, 1.0) * steps.product(values)
-        return total
+        weighted_sum = np.zeros_like(values)
+        for layer_name, layer_steps in self.layers.items():
+            weighted_sum += self.weights.get(layer_name, 1.0) * layer_steps.product(values)
+        return weighted_sum
 
     def step(self, whole: Floats) -> Floats:
         """One step from a value for every node of the whole graph, to one for every node."""
-        mine = whole[self.graph.places] * self.root
-        found: Floats = self.graph.in_order(self._added(mine[:, None])[:, 0] * self.root)
-        return found
+        local_values = whole[self.graph.places] * self.root
+        next_values: Floats = self.graph.in_order(self._added(local_values[:, None])[:, 0] * self.root)
+        return next_values
 
 
 def inverse_roots(degrees: NDArray[Any]) -> Floats:
     """1 / sqrt, 0 where there is nothing to divide by."""
-    found: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
-    return found
+    reciprocal_roots: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
+    return reciprocal_roots
 
 
 # The leading eigenvectors of a walk, by whichever way costs least for the size of the graph.
@@ -139,45 +139,51 @@ def leading(edges: sp.csr_array, members: sp.csr_array, first: Floats, count: in
 
     Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
     """
-    nodes = first.size
-    if nodes > LONG_TABLE_ROWS and edges.nnz == 0 and members.shape[1] <= DENSE_NODES:
-        values, vectors = _from_groups(members, first)
-    elif nodes <= DENSE_NODES:
-        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY_SHARE)
-        values, vectors = np.linalg.eigh(step)
+    num_nodes = first.size
+    if num_nodes > LONG_TABLE_ROWS and edges.nnz == 0 and members.shape[1] <= DENSE_NODES:
+        eigenvalues, eigenvectors = _from_groups(members, first)
+    elif num_nodes <= DENSE_NODES:
+        step_matrix = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY_SHARE)
+        eigenvalues, eigenvectors = np.linalg.eigh(step_matrix)
     else:
-        back = sp.csr_array(members.T)
-        values, vectors = _lanczos(lambda flat: edges @ flat + members @ (back @ flat), first, count)
-    return _kept(values, vectors, count)
+        transposed_members = sp.csr_array(members.T)
+        eigenvalues, eigenvectors = _lanczos(
+            lambda flat: edges @ flat + members @ (transposed_members @ flat), first, count
+        )
+    return _kept(eigenvalues, eigenvectors, count)
 
 
 def leading_in_parts(walk: WalkInParts, count: int) -> tuple[Floats, Floats]:
     """The same for a graph in parts; vectors have the rows of this part."""
     graph = walk.graph
-    layers = [layer for layer in graph.layers.values() if isinstance(layer, PartGroups)]
-    groups = sum(layer.groups_in_all for layer in layers)
-    edges = any(layer.made_of == "edges" and layer.num_edges for layer in graph.layers.values())
-    if graph.whole.nodes > LONG_TABLE_ROWS and not edges and groups <= DENSE_NODES:
-        members = [sp.csr_array((graph.num_nodes, 0))]
-        for name, layer in graph.layers.items():
+    group_layers = [layer for layer in graph.layers.values() if isinstance(layer, PartGroups)]
+    num_groups = sum(layer.groups_in_all for layer in group_layers)
+    has_edges = any(layer.made_of == "edges" and layer.num_edges for layer in graph.layers.values())
+    if graph.whole.nodes > LONG_TABLE_ROWS and not has_edges and num_groups <= DENSE_NODES:
+        member_blocks = [sp.csr_array((graph.num_nodes, 0))]
+        for layer_name, layer in graph.layers.items():
             if isinstance(layer, PartGroups):
-                mine = layer.incidence().tocoo()
-                shape = (graph.num_nodes, layer.groups_in_all)
-                inside = sp.csr_array((mine.data, (mine.row, layer.group_place[mine.col])), shape)
-                weight = walk.weights.get(name, 1.0) ** 0.5
-                members.append(sp.diags_array(weight * walk.root * walk.layers[name].scale) @ inside)
-        table = sp.csr_array(sp.hstack(members, format="csr"))
-        values, vectors = _from_groups(table, walk.first[graph.places], graph.communicator)
-        return _kept(values, vectors, count)
-    values, vectors = _lanczos(walk.step, walk.first, count)
-    return _kept(values, vectors[graph.places], count)
+                local_entries = layer.incidence().tocoo()
+                incidence_shape = (graph.num_nodes, layer.groups_in_all)
+                group_incidence = sp.csr_array(
+                    (local_entries.data, (local_entries.row, layer.group_place[local_entries.col])), incidence_shape
+                )
+                root_weight = walk.weights.get(layer_name, 1.0) ** 0.5
+                member_blocks.append(
+                    sp.diags_array(root_weight * walk.root * walk.layers[layer_name].scale) @ group_incidence
+                )
+        member_table = sp.csr_array(sp.hstack(member_blocks, format="csr"))
+        eigenvalues, eigenvectors = _from_groups(member_table, walk.first[graph.places], graph.communicator)
+        return _kept(eigenvalues, eigenvectors, count)
+    eigenvalues, eigenvectors = _lanczos(walk.step, walk.first, count)
+    return _kept(eigenvalues, eigenvectors[graph.places], count)
 
 
 def _kept(values: Floats, vectors: Floats, count: int) -> tuple[Floats, Floats]:
     """The leading eigenvalues above 0, of the walk that stays at times, and their vectors."""
-    order = np.argsort(-values, kind="stable")[:count]
-    order = order[values[order] > ZERO_EIGENVALUE]
-    return STAY_SHARE + (1 - STAY_SHARE) * values[order], vectors[:, order]
+    kept_order = np.argsort(-values, kind="stable")[:count]
+    kept_order = kept_order[values[kept_order] > ZERO_EIGENVALUE]
+    return STAY_SHARE + (1 - STAY_SHARE) * values[kept_order], vectors[:, kept_order]
 
 
 def _from_groups(
@@ -196,9 +202,9 @@ def _lanczos(step: Callable[[Floats], Floats], first: Floats, count: int) -> tup
     out = first / (1 - STAY_SHARE)  # so that nothing is left of it after staying, either
 
     def stepped(one: Floats) -> Floats:
-        flat = one.reshape(-1)
-        further: Floats = step(flat) - out * (first @ flat)
-        return further
+        flat_values = one.reshape(-1)
+        stepped_values: Floats = step(flat_values) - out * (first @ flat_values)
+        return stepped_values
 
     operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=first.size)
@@ -246,61 +252,61 @@ class WalkProfile:
         global _latest
         weights = weights if weights and len(set(weights.values())) > 1 else {}
         if _latest is not None and _latest[0]() is graph and _latest[1:3] == (dim, weights):
-            known: Self = _latest[3]
-            return known
-        found = cls._computed(graph, dim, weights)
-        _latest = (weakref.ref(graph, _forget), dim, weights, found)
-        return found
+            remembered_profile: Self = _latest[3]
+            return remembered_profile
+        walk_profile = cls._computed(graph, dim, weights)
+        _latest = (weakref.ref(graph, _forget), dim, weights, walk_profile)
+        return walk_profile
 
     @classmethod
     def _computed(cls, graph: MultilayerGraph, dim: int, weights: Mapping[str, float]) -> Self:
         if isinstance(graph, PartGraph):
             return cls._in_parts(graph, dim, weights)
-        edges, members = _scaled_layers(graph, weights)
+        edge_matrix, member_matrix = _scaled_layers(graph, weights)
         ones = np.ones(graph.num_nodes)
-        mass = edges @ ones + members @ (members.T @ ones)
-        root = inverse_roots(mass)
-        scale = sp.diags_array(root)
-        edges, members = sp.csr_array(scale @ edges @ scale), sp.csr_array(scale @ members)
-        first = np.sqrt(mass)
-        first /= max(float(np.linalg.norm(first)), 1e-300)
-        values, vectors = leading(edges, members, first, min(dim, graph.num_nodes))
-        passed = (vectors * root[:, None]).astype(np.float32)
-        groups = {}
-        for name, layer in graph.layers.items():
+        node_mass = edge_matrix @ ones + member_matrix @ (member_matrix.T @ ones)
+        inverse_root = inverse_roots(node_mass)
+        scale = sp.diags_array(inverse_root)
+        edge_matrix, member_matrix = sp.csr_array(scale @ edge_matrix @ scale), sp.csr_array(scale @ member_matrix)
+        first_vector = np.sqrt(node_mass)
+        first_vector /= max(float(np.linalg.norm(first_vector)), 1e-300)
+        eigenvalues, eigenvectors = leading(edge_matrix, member_matrix, first_vector, min(dim, graph.num_nodes))
+        passed_vectors = (eigenvectors * inverse_root[:, None]).astype(np.float32)
+        group_vectors = {}
+        for layer_name, layer in graph.layers.items():
             if layer.made_of == "groups":
-                groups[name] = _group_vectors(name, layer, graph, passed)
-        return cls(values, graph.nodes, passed, groups, weights)
+                group_vectors[layer_name] = _group_vectors(layer_name, layer, graph, passed_vectors)
+        return cls(eigenvalues, graph.nodes, passed_vectors, group_vectors, weights)
 
     @classmethod
     def _in_parts(cls, graph: PartGraph, dim: int, weights: Mapping[str, float]) -> Self:
         """The same for the nodes of one part; eigenvalues are those of the whole graph."""
         if graph.num_entries <= MAX_GATHERED_ENTRIES:
-            whole = cls._computed(gathered_graph(graph), dim, weights)
-            groups = {
+            whole_profile = cls._computed(gathered_graph(graph), dim, weights)
+            group_vectors = {
                 name: GroupVectors(
                     LayerColumns(name, "groups", layer.group_names),
-                    whole.groups[name].sizes[layer.group_place],
-                    whole.groups[name].reach[layer.group_place],
-                    whole.groups[name].vectors[layer.group_place],
+                    whole_profile.groups[name].sizes[layer.group_place],
+                    whole_profile.groups[name].reach[layer.group_place],
+                    whole_profile.groups[name].vectors[layer.group_place],
                 )
                 for name, layer in graph.layers.items()
                 if isinstance(layer, PartGroups)
             }
-            return cls(whole.values, graph.nodes, whole.vectors[graph.places], groups, weights)
+            return cls(whole_profile.values, graph.nodes, whole_profile.vectors[graph.places], group_vectors, weights)
         walk = WalkInParts(graph, weights)
-        values, vectors = leading_in_parts(walk, min(dim, graph.whole.nodes))
-        passed = (vectors * walk.root[:, None]).astype(np.float32)
-        groups = {}
-        for name, steps in walk.layers.items():
-            if isinstance(steps.layer, PartGroups):
-                groups[name] = GroupVectors(
-                    LayerColumns(name, "groups", steps.layer.group_names),
-                    steps.over_members(np.ones((graph.num_nodes, 1)))[:, 0],
-                    steps.over_members(steps.scale[:, None])[:, 0],
-                    steps.over_members(steps.scale[:, None] * passed).astype(np.float32),
+        eigenvalues, eigenvectors = leading_in_parts(walk, min(dim, graph.whole.nodes))
+        passed_vectors = (eigenvectors * walk.root[:, None]).astype(np.float32)
+        group_vectors = {}
+        for layer_name, layer_steps in walk.layers.items():
+            if isinstance(layer_steps.layer, PartGroups):
+                group_vectors[layer_name] = GroupVectors(
+                    LayerColumns(layer_name, "groups", layer_steps.layer.group_names),
+                    layer_steps.over_members(np.ones((graph.num_nodes, 1)))[:, 0],
+                    layer_steps.over_members(layer_steps.scale[:, None])[:, 0],
+                    layer_steps.over_members(layer_steps.scale[:, None] * passed_vectors).astype(np.float32),
                 )
-        return cls(values, graph.nodes, passed, groups, weights)
+        return cls(eigenvalues, graph.nodes, passed_vectors, group_vectors, weights)
 
     def messages(self, graph: MultilayerGraph) -> Iterator[tuple[Floats, Floats]]:
         """What each layer of a graph passes to its nodes, (nodes, dim), and that layer's part of b."""
@@ -326,69 +332,72 @@ class WalkProfile:
 
     def placed(self, graph: MultilayerGraph) -> Matrix:
         """The rows of a graph's nodes before any is raised to a power or scaled; 0 where no walk leads."""
-        total = np.zeros((graph.num_nodes, self.values.size))
-        mass = np.zeros(graph.num_nodes)
-        for heard, part in self.messages(graph):
-            total += heard
-            mass += part
-        total *= 1 - STAY_SHARE
-        total += (STAY_SHARE * mass)[:, None] * self._own(graph)
-        return total.astype(np.float32)
+        message_sums = np.zeros((graph.num_nodes, self.values.size))
+        node_mass = np.zeros(graph.num_nodes)
+        for layer_messages, layer_mass in self.messages(graph):
+            message_sums += layer_messages
+            node_mass += layer_mass
+        message_sums *= 1 - STAY_SHARE
+        message_sums += (STAY_SHARE * node_mass)[:, None] * self._own(graph)
+        return message_sums.astype(np.float32)
 
     def table(self, rows: Matrix, placed: Matrix | None = None) -> Matrix:
         """Rows for walks of every length side by side, each of length 1 (or by the lengths of other rows)."""
-        blocks = []
-        for steps in WALK_STEPS:
-            power = (self.values ** (steps - 1)).astype(np.float32)
-            length = np.linalg.norm((rows if placed is None else placed) * power, axis=1)
-            blocks.append(rows * (power / np.where(length > 0, length, 1)[:, None]))
-        table: Matrix = (np.concatenate(blocks, axis=1) / len(WALK_STEPS) ** 0.5).astype(np.float32)
-        return table
+        step_blocks = []
+        for walk_steps in WALK_STEPS:
+            eigenvalue_powers = (self.values ** (walk_steps - 1)).astype(np.float32)
+            row_lengths = np.linalg.norm((rows if placed is None else placed) * eigenvalue_powers, axis=1)
+            step_blocks.append(rows * (eigenvalue_powers / np.where(row_lengths > 0, row_lengths, 1)[:, None]))
+        profile_table: Matrix = (np.concatenate(step_blocks, axis=1) / len(WALK_STEPS) ** 0.5).astype(np.float32)
+        return profile_table
 
     def direction(self, placed: Matrix, coefficients: Floats) -> Floats:
         """Vectors (rows, dim) whose product with what a layer passes to a row is that layer's part of its score.
 
         The rows are those of :meth:`placed`, the coefficients what each row's columns of the table are multiplied with.
         """
-        total = np.zeros((len(placed), self.values.size))
-        for block, steps in zip(np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True):
-            power = self.values ** (steps - 1)
-            length = np.linalg.norm(placed * power, axis=1)
-            total += block * power / np.where(length > 0, length, 1)[:, None]
-        found: Floats = (1 - STAY_SHARE) * total / len(WALK_STEPS) ** 0.5
-        return found
+        direction_sums = np.zeros((len(placed), self.values.size))
+        for step_coefficients, walk_steps in zip(
+            np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True
+        ):
+            eigenvalue_powers = self.values ** (walk_steps - 1)
+            row_lengths = np.linalg.norm(placed * eigenvalue_powers, axis=1)
+            direction_sums += step_coefficients * eigenvalue_powers / np.where(row_lengths > 0, row_lengths, 1)[:, None]
+        row_directions: Floats = (1 - STAY_SHARE) * direction_sums / len(WALK_STEPS) ** 0.5
+        return row_directions
 
     def sources(self, graph: MultilayerGraph) -> Iterator[tuple[str, sp.csr_array, Floats]]:
         """For each layer what its messages are made of: name, matrix (nodes, neighbours or groups), and vectors.
 
         Matrix times vectors is what the layer passes to the nodes.
         """
-        own = self._own(graph)
-        for name, layer in graph.layers.items():
-            group, weight = self.groups.get(name), self.weights.get(name, 1.0)
+        own_vectors = self._own(graph)
+        for layer_name, layer in graph.layers.items():
+            layer_groups, layer_weight = self.groups.get(layer_name), self.weights.get(layer_name, 1.0)
             if layer.group_names is None:
-                both = _both_ways(layer)
-                scale = sp.diags_array(inverse_roots(both.sum(axis=1)))
-                yield name, sp.csr_array(weight * (scale @ both @ scale)), own
-            elif group is not None:
-                inside = group.columns.matrix(graph)
-                scale = sp.diags_array(weight * inverse_roots(inside @ group.sizes))
-                names = layer.group_names.get_indexer(group.columns.names)
-                known = np.flatnonzero(names >= 0)
-                vectors = np.zeros((len(layer.group_names), self.values.size))
-                vectors[names[known]] = group.vectors[known]
-                part = sp.csr_array(scale @ inside).tocoo()
-                matrix = sp.csr_array(
-                    (part.data, (part.row, names[part.col])), shape=(graph.num_nodes, len(layer.group_names))
+                both_ways = _both_ways(layer)
+                scale = sp.diags_array(inverse_roots(both_ways.sum(axis=1)))
+                yield layer_name, sp.csr_array(layer_weight * (scale @ both_ways @ scale)), own_vectors
+            elif layer_groups is not None:
+                group_incidence = layer_groups.columns.matrix(graph)
+                scale = sp.diags_array(layer_weight * inverse_roots(group_incidence @ layer_groups.sizes))
+                group_index = layer.group_names.get_indexer(layer_groups.columns.names)
+                known_groups = np.flatnonzero(group_index >= 0)
+                group_vectors = np.zeros((len(layer.group_names), self.values.size))
+                group_vectors[group_index[known_groups]] = layer_groups.vectors[known_groups]
+                scaled_entries = sp.csr_array(scale @ group_incidence).tocoo()
+                source_matrix = sp.csr_array(
+                    (scaled_entries.data, (scaled_entries.row, group_index[scaled_entries.col])),
+                    shape=(graph.num_nodes, len(layer.group_names)),
                 )
-                yield name, matrix, vectors
+                yield layer_name, source_matrix, group_vectors
 
     def _own(self, graph: MultilayerGraph) -> Floats:
         """The vectors of the nodes that the eigenvectors know by name; 0 for others."""
-        places = self.nodes.get_indexer(graph.nodes)
-        own: Floats = self.vectors[places].astype(np.float64)
-        own[places < 0] = 0
-        return own
+        node_places = self.nodes.get_indexer(graph.nodes)
+        own_vectors: Floats = self.vectors[node_places].astype(np.float64)
+        own_vectors[node_places < 0] = 0
+        return own_vectors
 
 
 _latest: tuple[weakref.ref[MultilayerGraph], int, Mapping[str, float], Any] | None = None
@@ -426,15 +435,15 @@ class SavedProfile(SavedField):
         profile: WalkProfile | None = getattr(model, self.attribute)
         if profile is None:
             return
-        learned.record["groups"] = {name: group.columns.record() for name, group in profile.groups.items()}
+        learned.record["groups"] = {layer_name: group.columns.record() for layer_name, group in profile.groups.items()}
         if profile.weights:
             learned.record["walk_weights"] = dict(profile.weights)
         learned.tensors["values"] = _copied(profile.values)
-        rows = profile.nodes.get_indexer(model.nodes_)  # a file has its nodes once, as they were given
-        learned.tensors["vectors"] = _copied(profile.vectors[rows])
-        for place, group in enumerate(profile.groups.values()):
-            for part, saved in self.parts(place).items():
-                learned.tensors[saved.name] = _copied(getattr(group, part))
+        node_rows = profile.nodes.get_indexer(model.nodes_)  # a file has its nodes once, as they were given
+        learned.tensors["vectors"] = _copied(profile.vectors[node_rows])
+        for layer_index, layer_groups in enumerate(profile.groups.values()):
+            for array_name, saved_array in self.parts(layer_index).items():
+                learned.tensors[saved_array.name] = _copied(getattr(layer_groups, array_name))
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.optional and self.values.name not in learned.tensors:
@@ -489,10 +498,10 @@ def _scaled_layers(graph: MultilayerGraph, weights: Mapping[str, float]) -> tupl
 
 
 def _group_vectors(name: str, layer: Layer, graph: MultilayerGraph, passed: Matrix) -> GroupVectors:
-    columns = LayerColumns.seen(name, layer, graph, np.arange(graph.num_nodes))
-    inside = columns.matrix(graph).astype(np.float64)
-    sizes: Floats = np.asarray(inside.sum(axis=0), dtype=np.float64)
-    scale = inverse_roots(inside @ sizes)
-    gathered = sp.csr_array(inside.T)
-    vectors = (gathered @ (scale[:, None] * passed)).astype(np.float32)
-    return GroupVectors(columns, sizes, gathered @ scale, vectors)
+    layer_columns = LayerColumns.seen(name, layer, graph, np.arange(graph.num_nodes))
+    group_incidence = layer_columns.matrix(graph).astype(np.float64)
+    group_sizes: Floats = np.asarray(group_incidence.sum(axis=0), dtype=np.float64)
+    scale = inverse_roots(group_incidence @ group_sizes)
+    member_sums = sp.csr_array(group_incidence.T)
+    group_vectors = (member_sums @ (scale[:, None] * passed)).astype(np.float32)
+    return GroupVectors(layer_columns, group_sizes, member_sums @ scale, group_vectors)

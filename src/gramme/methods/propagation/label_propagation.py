@@ -75,18 +75,18 @@ def probabilities(scores: Floats, prior: Floats, base: Floats, sharpness: float 
     The scores F of a node are made to sum to 1, f, mixed with one part in ``labels + 1`` of the prior (all of it where
     no label reaches the node), and compared with what a node hears on average: p_c ~ prior_c (f_c / base_c)^sharpness.
     """
-    total = scores.sum(-1, keepdims=True)
-    heard = np.where(total > 0, scores / np.where(total > 0, total, 1), prior)
-    mixed = (labels * heard + prior) / (labels + 1)
-    return softmax(np.log(prior) + sharpness * (np.log(mixed) - np.log(base)))
+    row_sums = scores.sum(-1, keepdims=True)
+    reached_shares = np.where(row_sums > 0, scores / np.where(row_sums > 0, row_sums, 1), prior)
+    mixed_shares = (labels * reached_shares + prior) / (labels + 1)
+    return softmax(np.log(prior) + sharpness * (np.log(mixed_shares) - np.log(base)))
 
 
 def baseline(prior: Floats, totals: Floats, class_mass: bool) -> Floats:
     """What a node hears on average: the class frequencies, or with ``class_mass`` the share of each class in F."""
     if not class_mass:
         return prior
-    shares: Floats = np.maximum(totals / totals.sum(), 1e-12)
-    return shares
+    class_masses: Floats = np.maximum(totals / totals.sum(), 1e-12)
+    return class_masses
 
 
 def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, seed: int) -> tuple[Candidate, Floats]:
@@ -100,47 +100,53 @@ def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, see
         for alpha in plan.alphas
         for sharpness in plan.sharpness
     ]
-    counts = np.bincount(known.codes, minlength=len(known.classes))
-    tested = counts[known.codes] > 1
+    class_counts = np.bincount(known.codes, minlength=len(known.classes))
+    is_tested = class_counts[known.codes] > 1
     labels_fold = trust_folds(known.codes, plan.folds, seed)
-    nothing_to_test = len(candidates) == 1 or not tested.any()
-    held = [] if nothing_to_test else [int(number) for number in np.unique(enough_folds(labels_fold)) if number >= 0]
+    nothing_to_test = len(candidates) == 1 or not is_tested.any()
+    held_folds = (
+        [] if nothing_to_test else [int(number) for number in np.unique(enough_folds(labels_fold)) if number >= 0]
+    )
     if given is None and walk.graph.num_layers == 1:
         given = np.ones(1)
-    skills = [] if given is not None else layer_skills(walk.graph, known, labels_fold, [*held, None], walk)
+    fold_skills = [] if given is not None else layer_skills(walk.graph, known, labels_fold, [*held_folds, None], walk)
 
     def weights(row: int, power: float) -> Floats:
-        return skills[row].weights(power) if given is None else given
+        return fold_skills[row].weights(power) if given is None else given
 
-    if not held:
+    if not held_folds:
         return candidates[0], weights(-1, candidates[0].power)
-    kept = labels_fold[None, :] != np.array(held)[:, None]
-    loss = np.zeros(len(candidates))
-    batches = list(_batches(walk, known, plan, kept))
-    for units in batches:
-        columns = [weights(number, power) for number, power in units]
-        with part("", 0.9 / len(batches)):
-            found = list(_held_out_losses(walk, known, plan, kept, units, columns))
-        for (number, power), losses in zip(units, found, strict=True):
-            first = plan.powers.index(power) * losses.shape[0]
-            scored = tested[~kept[number]]
-            loss[first : first + losses.shape[0]] += losses[:, scored].sum(1)
+    is_kept = labels_fold[None, :] != np.array(held_folds)[:, None]
+    candidate_losses = np.zeros(len(candidates))
+    unit_batches = list(_batches(walk, known, plan, is_kept))
+    for batch_units in unit_batches:
+        unit_weights = [weights(number, power) for number, power in batch_units]
+        with part("", 0.9 / len(unit_batches)):
+            unit_losses = list(_held_out_losses(walk, known, plan, is_kept, batch_units, unit_weights))
+        for (fold_index, power), fold_losses in zip(batch_units, unit_losses, strict=True):
+            first_candidate = plan.powers.index(power) * fold_losses.shape[0]
+            is_scored = is_tested[~is_kept[fold_index]]
+            candidate_losses[first_candidate : first_candidate + fold_losses.shape[0]] += fold_losses[:, is_scored].sum(
+                1
+            )
     # a handful of labels does not tell powers apart: doubling one must take half a unit off the log loss
-    loss += [0.5 * abs(np.log2(one.power / plan.powers[0])) for one in candidates]
+    candidate_losses += [
+        0.5 * abs(np.log2(candidate_settings.power / plan.powers[0])) for candidate_settings in candidates
+    ]
     # rounding must not decide between candidates that do equally well
-    chosen = candidates[int(np.flatnonzero(loss <= loss.min() * (1 + 1e-9) + 1e-12)[0])]
+    chosen = candidates[int(np.flatnonzero(candidate_losses <= candidate_losses.min() * (1 + 1e-9) + 1e-12)[0])]
     return chosen, weights(-1, chosen.power)
 
 
 def _batches(walk: Walk, known: KnownLabels, plan: Plan, kept: NDArray[np.bool_]) -> Iterator[list[tuple[int, float]]]:
     """Pairs of fold and power that are propagated together, each with a column per class."""
-    units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
-    rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
+    fold_powers = [(fold_index, power) for fold_index in range(kept.shape[0]) for power in plan.powers]
+    num_rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
     # rows of large data lie out of cache, where many columns of a row cost little more than one
-    numbers = (1 << 24) if walk.large else BATCH_NUMBERS
-    size = max(1, numbers // (rows * len(known.classes)))
-    for begin in range(0, len(units), size):
-        yield units[begin : begin + size]
+    max_numbers = (1 << 24) if walk.large else BATCH_NUMBERS
+    batch_size = max(1, max_numbers // (num_rows * len(known.classes)))
+    for first_unit in range(0, len(fold_powers), batch_size):
+        yield fold_powers[first_unit : first_unit + batch_size]
 
 
 def _held_out_losses(
@@ -152,40 +158,47 @@ def _held_out_losses(
     columns: list[Floats],
 ) -> Iterator[Floats]:
     """For each fold and power the log losses of its held-out labels, shape (alphas x sharpness, held out)."""
-    classes = len(known.classes)
-    hot = np.zeros((known.nodes.size, len(units), classes))
-    for place, (number, _) in enumerate(units):
-        hot[kept[number], place, known.codes[kept[number]]] = known.weights[kept[number]]
-    weights = np.repeat(np.stack(columns, axis=1), classes, axis=1)
-    values, totals = propagate(
+    num_classes = len(known.classes)
+    label_indicators = np.zeros((known.nodes.size, len(units), num_classes))
+    for unit_index, (fold_index, _) in enumerate(units):
+        label_indicators[kept[fold_index], unit_index, known.codes[kept[fold_index]]] = known.weights[kept[fold_index]]
+    column_weights = np.repeat(np.stack(columns, axis=1), num_classes, axis=1)
+    propagated_values, column_totals = propagate(
         walk,
         known.nodes,
-        hot.reshape(known.nodes.size, -1),
-        weights,
+        label_indicators.reshape(known.nodes.size, -1),
+        column_weights,
         plan.alphas,
         known.nodes,
         tolerance=max(plan.tolerance, CHOICE_TOLERANCE),
         most=plan.most,
         dtype=torch.float32,
     )
-    shape = (len(plan.alphas), -1, len(units), classes)
-    values, totals = values.reshape(shape), totals.reshape(shape)
+    unit_shape = (len(plan.alphas), -1, len(units), num_classes)
+    propagated_values, column_totals = propagated_values.reshape(unit_shape), column_totals.reshape(unit_shape)
     sharpness = np.array(plan.sharpness)[:, None, None]
-    rows = max(1, BATCH_NUMBERS // (len(plan.alphas) * sharpness.size * classes))
-    for place, (number, _) in enumerate(units):
-        held = np.flatnonzero(~kept[number])
-        prior = class_prior(hot[:, place].sum(0))
-        bases = [baseline(prior, one, plan.class_mass) for one in totals[:, 0, place]]
-        base = np.stack(bases)[:, None, None]
-        losses = np.empty((len(plan.alphas), sharpness.size, held.size))
-        for begin in range(0, held.size, rows):
-            some = held[begin : begin + rows]
+    chunk_size = max(1, BATCH_NUMBERS // (len(plan.alphas) * sharpness.size * num_classes))
+    for unit_index, (fold_index, _) in enumerate(units):
+        held_labels = np.flatnonzero(~kept[fold_index])
+        class_frequencies = class_prior(label_indicators[:, unit_index].sum(0))
+        alpha_baselines = [
+            baseline(class_frequencies, class_totals, plan.class_mass)
+            for class_totals in column_totals[:, 0, unit_index]
+        ]
+        average_shares = np.stack(alpha_baselines)[:, None, None]
+        label_losses = np.empty((len(plan.alphas), sharpness.size, held_labels.size))
+        for first_label in range(0, held_labels.size, chunk_size):
+            label_chunk = held_labels[first_label : first_label + chunk_size]
             # by alphas, sharpness, labels and classes, all in one: one after the other took most of the choice
-            scores = np.ascontiguousarray(values[:, None, some, place])
-            found = probabilities(scores, prior, base, sharpness, known.nodes.size)
-            own = found[..., np.arange(some.size), known.codes[some]]
-            losses[..., begin : begin + rows] = -np.log(np.maximum(own, MIN_PROBABILITY)) * known.weights[some]
-        yield losses.reshape(-1, held.size)
+            propagated_labels = np.ascontiguousarray(propagated_values[:, None, label_chunk, unit_index])
+            label_probabilities = probabilities(
+                propagated_labels, class_frequencies, average_shares, sharpness, known.nodes.size
+            )
+            own_probability = label_probabilities[..., np.arange(label_chunk.size), known.codes[label_chunk]]
+            label_losses[..., first_label : first_label + chunk_size] = (
+                -np.log(np.maximum(own_probability, MIN_PROBABILITY)) * known.weights[label_chunk]
+            )
+        yield label_losses.reshape(-1, held_labels.size)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -292,8 +305,8 @@ class LabelPropagation(NodeClassifier):
     layer_importance_: pd.Series = field(init=False)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
-        weights = self._given_weights(graph)
-        if weights is not None and weights.sum() == 0:
+        given_weights = self._given_weights(graph)
+        if given_weights is not None and given_weights.sum() == 0:
             raise DataError("layer_weights are all 0; at least one layer must count")
 
     def _fit(
@@ -333,9 +346,9 @@ class LabelPropagation(NodeClassifier):
 
     def _known_of_fit(self, nodes: pd.Index) -> KnownLabels:
         """The labels of the fit with their positions among some nodes, -1 where they are not there."""
-        places = nodes.get_indexer(self.nodes_[self.known_])
-        weights = vars(self).get("known_weights_", np.ones(self.known_.size))
-        return KnownLabels(places, self.known_codes, self.classes_, weights=weights)
+        node_places = nodes.get_indexer(self.nodes_[self.known_])
+        label_weights = vars(self).get("known_weights_", np.ones(self.known_.size))
+        return KnownLabels(node_places, self.known_codes, self.classes_, weights=label_weights)
 
     def _spread(self, graph: MultilayerGraph, walk: Walk, known: KnownLabels, counts: Floats) -> Floats:
         """Class probabilities of all nodes, from labelled nodes and how often each class was seen in training."""
@@ -347,13 +360,13 @@ class LabelPropagation(NodeClassifier):
         return probabilities(found.values[0], prior, base, self.sharpness_, known.nodes.size)
 
     def _propagated(self, walk: Walk, known: KnownLabels) -> Propagated:
-        classes = len(self.classes_)
-        weights = self.layer_weights_[list(walk.graph.layers)].to_numpy()
+        num_classes = len(self.classes_)
+        layer_weights = self.layer_weights_[list(walk.graph.layers)].to_numpy()
         return propagate(
             walk,
             known.nodes,
-            np.eye(classes)[known.codes] * known.weights[:, None],
-            np.repeat(weights[:, None], classes, axis=1),
+            np.eye(num_classes)[known.codes] * known.weights[:, None],
+            np.repeat(layer_weights[:, None], num_classes, axis=1),
             [self.alpha_],
             None,
             tolerance=self._tolerance(walk),
@@ -378,8 +391,8 @@ class LabelPropagation(NodeClassifier):
     def heard(self, graph: MultilayerGraph) -> Floats:
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
         self.check_fitted()
-        found: Floats = self._propagated(walk_of(graph), self._known_of_fit(graph.nodes)).values[0]
-        return found
+        reached_labels: Floats = self._propagated(walk_of(graph), self._known_of_fit(graph.nodes)).values[0]
+        return reached_labels
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
         """The weight of each layer where the user gave some."""
@@ -406,26 +419,28 @@ def _importance(
 ) -> NDArray[np.float64]:
     """A layer's weight times the root mean square deviation, over the nodes, of the neighbourhood means it tells."""
     if isinstance(walk, ManyLayersWalk):
-        heard = (walk.spreads(result) / node_count(graph)) ** 0.5
+        mean_deviations = (walk.spreads(result) / node_count(graph)) ** 0.5
     else:
-        heard = _deviations(graph, walk, weights, result)
-    parts: Floats = weights * heard
+        mean_deviations = _deviations(graph, walk, weights, result)
+    layer_parts: Floats = weights * mean_deviations
     # a difference that is mere rounding decides nothing
-    return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)
+    return shares_of_joined(layer_parts if layer_parts.sum() > 1e-12 else weights, graph)
 
 
 def _deviations(graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]) -> Floats:
     """The root mean square deviation of the means in each layer that counts."""
-    heard, communicator = np.zeros(len(weights)), communicator_of(graph)
-    values = torch.from_numpy(result)
-    for place, layer in enumerate(graph.layers):
-        if weights[place] > 0:
+    layer_deviations, communicator = np.zeros(len(weights)), communicator_of(graph)
+    node_values = torch.from_numpy(result)
+    for layer_index, layer_name in enumerate(graph.layers):
+        if weights[layer_index] > 0:
             # the walk that spread the labels has the sums of all layers, unless it went from group to group
-            steps, at = (walk, place) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer]), 0)
-            means = steps.mean(at, values)[steps.scales[at][:, 0] > 0]
-            count = int(communicator.all_sum(means.shape[0]))
-            if count > 0:
-                centre = communicator.all_sum_(means.sum(0)) / count
-                spread = communicator.all_sum(float(means.sub_(centre).square_().sum()))
-                heard[place] = (spread / node_count(graph)) ** 0.5
-    return heard
+            layer_walk, walk_layer = (
+                (walk, layer_index) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer_name]), 0)
+            )
+            layer_means = layer_walk.mean(walk_layer, node_values)[layer_walk.scales[walk_layer][:, 0] > 0]
+            num_means = int(communicator.all_sum(layer_means.shape[0]))
+            if num_means > 0:
+                mean_centre = communicator.all_sum_(layer_means.sum(0)) / num_means
+                squared_deviation = communicator.all_sum(float(layer_means.sub_(mean_centre).square_().sum()))
+                layer_deviations[layer_index] = (squared_deviation / node_count(graph)) ** 0.5
+    return layer_deviations

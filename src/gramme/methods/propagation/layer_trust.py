@@ -103,30 +103,30 @@ _latest_skills: tuple[weakref.ref[MultilayerGraph], dict[tuple[bytes, int | None
 def _skills(
     graph: MultilayerGraph, known: KnownLabels, fold: Ints, held: Sequence[int | None], walk: Walk | None
 ) -> list[LayerSkills]:
-    classes, folds = len(known.classes), int(fold.max()) + 1
-    unit = fold * classes + known.codes
-    units, column = np.unique(unit, return_inverse=True)
-    start = np.zeros((known.nodes.size, units.size))
-    start[np.arange(known.nodes.size), column] = 1
-    gains, heard = np.zeros((len(held), graph.num_layers)), np.zeros((len(held), graph.num_layers))
-    nodes = node_count(graph)
+    num_classes, num_folds = len(known.classes), int(fold.max()) + 1
+    label_units = fold * num_classes + known.codes
+    present_units, unit_column = np.unique(label_units, return_inverse=True)
+    unit_indicators = np.zeros((known.nodes.size, present_units.size))
+    unit_indicators[np.arange(known.nodes.size), unit_column] = 1
+    fold_gains, fold_heard = np.zeros((len(held), graph.num_layers)), np.zeros((len(held), graph.num_layers))
+    num_nodes = node_count(graph)
     walk = walk_of(graph) if walk is None else walk
-    for layers, values, totals in walk.within_layers(known.nodes, start, 0.9, 15):
-        faint = FAINT * totals.sum(axis=1) / (nodes * known.nodes.size)
-        for some in _blocks(values.shape[0], known.nodes.size * folds * classes):
-            spread = np.zeros((len(faint[some]), known.nodes.size, folds * classes))
-            spread[:, :, units] = values[some]
-            reached = spread.reshape(-1, known.nodes.size, folds, classes)
-            others = reached.sum(axis=2) - reached[:, np.arange(fold.size), fold]
-            for row, fold_left_out in enumerate(held):
-                heard_here = others if fold_left_out is None else others - reached[:, :, fold_left_out]
-                gains[row, layers][some], heard[row, layers][some] = _gains(
-                    heard_here, known.codes, fold, fold_left_out, faint[some]
+    for layer_slice, spread_values, spread_totals in walk.within_layers(known.nodes, unit_indicators, 0.9, 15):
+        faint_amounts = FAINT * spread_totals.sum(axis=1) / (num_nodes * known.nodes.size)
+        for layer_block in _blocks(spread_values.shape[0], known.nodes.size * num_folds * num_classes):
+            unit_columns = np.zeros((len(faint_amounts[layer_block]), known.nodes.size, num_folds * num_classes))
+            unit_columns[:, :, present_units] = spread_values[layer_block]
+            reached_labels = unit_columns.reshape(-1, known.nodes.size, num_folds, num_classes)
+            other_folds = reached_labels.sum(axis=2) - reached_labels[:, np.arange(fold.size), fold]
+            for held_index, fold_left_out in enumerate(held):
+                heard_here = other_folds if fold_left_out is None else other_folds - reached_labels[:, :, fold_left_out]
+                fold_gains[held_index, layer_slice][layer_block], fold_heard[held_index, layer_slice][layer_block] = (
+                    _gains(heard_here, known.codes, fold, fold_left_out, faint_amounts[layer_block])
                 )
     agreement = layer_agreement(graph) if known.nodes.size < ENOUGH_LABELS else np.ones(graph.num_layers)
     return [
-        LayerSkills(_shrunk(gain, count, agreement), gain / np.maximum(count, 1), agreement)
-        for gain, count in zip(gains, heard, strict=True)
+        LayerSkills(_shrunk(layer_gains, heard_labels, agreement), layer_gains / np.maximum(heard_labels, 1), agreement)
+        for layer_gains, heard_labels in zip(fold_gains, fold_heard, strict=True)
     ]
 
 
@@ -155,9 +155,9 @@ def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
 
 def _blocks(count: int, numbers: int) -> Iterator[slice]:
     # looked at together, so that they stay in cache
-    size = max(1, (1 << 17) // max(numbers, 1))
-    for begin in range(0, count, size):
-        yield slice(begin, begin + size)
+    block_size = max(1, (1 << 17) // max(numbers, 1))
+    for first_layer in range(0, count, block_size):
+        yield slice(first_layer, first_layer + block_size)
 
 
 def _gains(others: Floats, codes: Ints, fold: Ints, held: int | None, faint: Floats) -> tuple[Floats, Floats]:
@@ -165,30 +165,30 @@ def _gains(others: Floats, codes: Ints, fold: Ints, held: int | None, faint: Flo
 
     ``others`` is what reaches each label from those of other folds, (layers, labels, classes).
     """
-    counts = np.zeros((int(fold.max()) + 1, others.shape[-1]))
-    np.add.at(counts, (fold, codes), 1)
-    each = np.arange(codes.size)
-    known = counts.sum(axis=0)
+    fold_counts = np.zeros((int(fold.max()) + 1, others.shape[-1]))
+    np.add.at(fold_counts, (fold, codes), 1)
+    label_index = np.arange(codes.size)
+    known_counts = fold_counts.sum(axis=0)
     if held is not None:
-        known = known - counts[held]
-    left = known - counts[fold]
+        known_counts = known_counts - fold_counts[held]
+    left_counts = known_counts - fold_counts[fold]
     # a class whose labels are all in one fold cannot be told by the others, whatever the layer is worth
-    tested = (fold != held) & (left[each, codes] > 0)
-    if not tested.any():
+    is_tested = (fold != held) & (left_counts[label_index, codes] > 0)
+    if not is_tested.any():
         return np.zeros(len(others)), np.zeros(len(others))
-    codes, others = codes[tested], np.maximum(others[:, tested], 0)
-    prior = np.log(class_prior(known))
-    shares = np.log(others / np.maximum(left[tested], 1) + np.maximum(faint, 1e-300)[:, None, None])
-    own = np.arange(codes.size)
-    best = np.zeros(len(others))
-    hears = others.sum(axis=2) > 0
+    codes, others = codes[is_tested], np.maximum(others[:, is_tested], 0)
+    log_frequencies = np.log(class_prior(known_counts))
+    log_shares = np.log(others / np.maximum(left_counts[is_tested], 1) + np.maximum(faint, 1e-300)[:, None, None])
+    label_rows = np.arange(codes.size)
+    best_gains = np.zeros(len(others))
+    is_reached = others.sum(axis=2) > 0
     for sharpness in SHARPNESS:
-        scores = prior + sharpness * shares
-        top = scores.max(axis=2)
-        total = top + np.log(np.exp(scores - top[..., None]).sum(axis=2))
-        gain = scores[:, own, codes] - total - prior[codes]
-        best = np.maximum(best, np.where(hears, gain, 0).sum(axis=1) - SHARPNESS_COST)
-    return best, hears.sum(axis=1).astype(np.float64)
+        class_scores = log_frequencies + sharpness * log_shares
+        top_scores = class_scores.max(axis=2)
+        log_totals = top_scores + np.log(np.exp(class_scores - top_scores[..., None]).sum(axis=2))
+        label_gains = class_scores[:, label_rows, codes] - log_totals - log_frequencies[codes]
+        best_gains = np.maximum(best_gains, np.where(is_reached, label_gains, 0).sum(axis=1) - SHARPNESS_COST)
+    return best_gains, is_reached.sum(axis=1).astype(np.float64)
 
 
 _latest: tuple[weakref.ref[MultilayerGraph], Floats] | None = None
@@ -247,29 +247,29 @@ Probed = tuple[Ints, Ints, Floats, Floats]
 
 def _probed(graph: MultilayerGraph, signs: Floats) -> Iterator[Probed]:
     """Layer by layer."""
-    for number, name in enumerate(graph.layers):
-        neighbourhood = layers_sum(graph, [name])
+    for layer_index, layer_name in enumerate(graph.layers):
+        neighbourhood = layers_sum(graph, [layer_name])
 
         def sums(values: Floats, neighbourhood: Callable[[Tensor], Tensor] = neighbourhood) -> Floats:
-            given = torch.from_numpy(values)
-            found: Floats = (neighbourhood(given) - given).numpy()
-            return found
+            value_tensor = torch.from_numpy(values)
+            neighbour_sums: Floats = (neighbourhood(value_tensor) - value_tensor).numpy()
+            return neighbour_sums
 
-        layer = np.full(graph.num_nodes, number)
-        yield layer, np.arange(graph.num_nodes), *_walked(graph, layer, sums, signs)
+        layer_numbers = np.full(graph.num_nodes, layer_index)
+        yield layer_numbers, np.arange(graph.num_nodes), *_walked(graph, layer_numbers, sums, signs)
 
 
 def _probed_at_once(graph: MultilayerGraph, signs: Floats) -> Iterator[Probed]:
     """All layers in products of one matrix, whose rows are the nodes that each layer joins."""
-    rows, others, weights = layer_pairs(graph)
-    layer, node = np.divmod(np.unique(rows), graph.num_nodes)
-    places = layer * graph.num_nodes + node
-    ends = rows - rows % graph.num_nodes + others
-    column = np.minimum(np.searchsorted(places, ends), places.size - 1)
-    kept = places[column] == ends  # a neighbour that hears nobody has no row
-    entries = (weights[kept], (np.searchsorted(places, rows[kept]), column[kept]))
-    matrix = sp.csr_array(entries, shape=(places.size, places.size))
-    yield layer, node, *_walked(graph, layer, lambda values: matrix @ values, signs[node])
+    edge_rows, neighbour_nodes, edge_weights = layer_pairs(graph)
+    row_layers, row_nodes = np.divmod(np.unique(edge_rows), graph.num_nodes)
+    row_keys = row_layers * graph.num_nodes + row_nodes
+    neighbour_keys = edge_rows - edge_rows % graph.num_nodes + neighbour_nodes
+    column_places = np.minimum(np.searchsorted(row_keys, neighbour_keys), row_keys.size - 1)
+    is_kept = row_keys[column_places] == neighbour_keys  # a neighbour that hears nobody has no row
+    matrix_entries = (edge_weights[is_kept], (np.searchsorted(row_keys, edge_rows[is_kept]), column_places[is_kept]))
+    joined_matrix = sp.csr_array(matrix_entries, shape=(row_keys.size, row_keys.size))
+    yield row_layers, row_nodes, *_walked(graph, row_layers, lambda values: joined_matrix @ values, signs[row_nodes])
 
 
 def _walked(
@@ -291,10 +291,10 @@ def _walked(
 
 def trust_weights(skills: Floats) -> Floats:
     """Layer weights that sum to 1: a part spread evenly, the rest proportional to the skills."""
-    total = skills.sum()
-    weights = skills / total if total > 0 else np.full(skills.size, 1 / skills.size)
-    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skills.size
-    return mixed
+    skill_total = skills.sum()
+    proportional_weights = skills / skill_total if skill_total > 0 else np.full(skills.size, 1 / skills.size)
+    mixed_weights: Floats = (1 - EVEN_SHARE) * proportional_weights + EVEN_SHARE / skills.size
+    return mixed_weights
 
 
 def agreement_weights(graph: MultilayerGraph) -> dict[str, float]:

@@ -87,10 +87,10 @@ class NodeSpace(Walk):
     """States have a row for each node."""
 
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
-        which, nodes = local_index(self.graph, known)
-        start = values.new_zeros(self.nodes, values.shape[1])
-        start[torch.from_numpy(nodes)] = values[torch.from_numpy(which)]
-        return self.step(start, weights)
+        known_rows, local_nodes = local_index(self.graph, known)
+        start_values = values.new_zeros(self.nodes, values.shape[1])
+        start_values[torch.from_numpy(local_nodes)] = values[torch.from_numpy(known_rows)]
+        return self.step(start_values, weights)
 
     def view(self, state: Tensor, rows: Tensor) -> Tensor:
         return torch.cat([state[rows], state.sum(0, keepdim=True)])
@@ -114,19 +114,19 @@ class NodeWalk(NodeSpace):
             self.scales.append(torch.where(size > 1, 1 / size, torch.zeros_like(size)))
 
     def single(self, layer: int) -> NodeWalk:
-        walk = copy(self)
-        walk.sums, walk.scales = [self.sums[layer]], [self.scales[layer]]
-        return walk
+        layer_walk = copy(self)
+        layer_walk.sums, layer_walk.scales = [self.sums[layer]], [self.scales[layer]]
+        return layer_walk
 
     def mean(self, layer: int, values: Tensor) -> Tensor:
         """The mean of each node and its neighbours in a layer; 0 where there are none."""
         return self.sums[layer](values).mul_(self.scales[layer].to(values.dtype))
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
-        total = self.mean(0, state).mul_(weights[0])
-        for layer in range(1, len(self.sums)):
-            total.addcmul_(self.mean(layer, state), weights[layer])
-        return total
+        weighted_means = self.mean(0, state).mul_(weights[0])
+        for layer_index in range(1, len(self.sums)):
+            weighted_means.addcmul_(self.mean(layer_index, state), weights[layer_index])
+        return weighted_means
 
 
 class GroupWalk(Walk):
@@ -139,40 +139,44 @@ class GroupWalk(Walk):
     def __init__(self, graph: MultilayerGraph, layers: Sequence[MembershipLayer]) -> None:
         self.graph, self.nodes, self.layers = graph, graph.num_nodes, layers
         communicator = communicator_of(graph)
-        starts = np.concatenate([[0], np.cumsum([groups_in_all(layer) for layer in layers])])
-        groups = int(starts[-1])
+        group_starts = np.concatenate([[0], np.cumsum([groups_in_all(layer) for layer in layers])])
+        num_groups = int(group_starts[-1])
         # the last row stands for no group at all, and stays zero
-        self.codes = np.full((len(layers), self.nodes), groups, dtype=np.int32)
-        for place, layer in enumerate(layers):
-            codes = layer.codes()
-            number = group_places(layer)
-            self.codes[place][codes >= 0] = number[codes[codes >= 0]] + starts[place]
-        together = np.zeros((groups + 1) ** 2, dtype=np.int64)
-        for one in self.codes:
-            for other in self.codes:
-                pairs = one.astype(np.int64) * (groups + 1) + other
-                together += np.bincount(pairs, minlength=together.size)
-        together = communicator.all_sum(together)
-        size = np.zeros(groups + 1)
-        for place, layer in enumerate(layers):
-            size[group_places(layer) + starts[place]] = layer.sizes
-        size = communicator.all_max(size)
-        self.sizes = torch.from_numpy(size)
-        self.heard = torch.from_numpy(np.where(size > 1, 1 / np.maximum(size, 1), 0))[:, None]
-        self.spread = torch.from_numpy(together.reshape(groups + 1, -1) * 1.0) * self.heard
-        self.layer = torch.from_numpy(np.append(np.repeat(np.arange(len(layers)), np.diff(starts)), 0).astype(np.int64))
+        self.codes = np.full((len(layers), self.nodes), num_groups, dtype=np.int32)
+        for layer_index, layer in enumerate(layers):
+            group_codes = layer.codes()
+            group_numbers = group_places(layer)
+            self.codes[layer_index][group_codes >= 0] = (
+                group_numbers[group_codes[group_codes >= 0]] + group_starts[layer_index]
+            )
+        pair_counts = np.zeros((num_groups + 1) ** 2, dtype=np.int64)
+        for first_codes in self.codes:
+            for second_codes in self.codes:
+                group_pairs = first_codes.astype(np.int64) * (num_groups + 1) + second_codes
+                pair_counts += np.bincount(group_pairs, minlength=pair_counts.size)
+        pair_counts = communicator.all_sum(pair_counts)
+        group_sizes = np.zeros(num_groups + 1)
+        for layer_index, layer in enumerate(layers):
+            group_sizes[group_places(layer) + group_starts[layer_index]] = layer.sizes
+        group_sizes = communicator.all_max(group_sizes)
+        self.sizes = torch.from_numpy(group_sizes)
+        self.heard = torch.from_numpy(np.where(group_sizes > 1, 1 / np.maximum(group_sizes, 1), 0))[:, None]
+        self.spread = torch.from_numpy(pair_counts.reshape(num_groups + 1, -1) * 1.0) * self.heard
+        self.layer = torch.from_numpy(
+            np.append(np.repeat(np.arange(len(layers)), np.diff(group_starts)), 0).astype(np.int64)
+        )
 
     def single(self, layer: int) -> GroupWalk:
         return GroupWalk(self.graph, [self.layers[layer]])
 
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
-        which, nodes = local_index(self.graph, known)
-        sums = values.new_zeros(self.sizes.numel(), values.shape[1])
+        known_rows, local_nodes = local_index(self.graph, known)
+        group_sums = values.new_zeros(self.sizes.numel(), values.shape[1])
         for codes in self.codes:
-            mine = torch.from_numpy(codes)[torch.from_numpy(nodes)]
-            sums.index_add_(0, mine, values[torch.from_numpy(which)])
-        communicator_of(self.graph).all_sum_(sums)
-        return sums.mul_(self.heard.to(values.dtype)).mul_(weights[self.layer])
+            group_rows = torch.from_numpy(codes)[torch.from_numpy(local_nodes)]
+            group_sums.index_add_(0, group_rows, values[torch.from_numpy(known_rows)])
+        communicator_of(self.graph).all_sum_(group_sums)
+        return group_sums.mul_(self.heard.to(values.dtype)).mul_(weights[self.layer])
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
         return (self.spread.to(state.dtype) @ state).mul_(weights[self.layer])
@@ -181,10 +185,10 @@ class GroupWalk(Walk):
         return state
 
     def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        values = views.new_zeros(rows.numel(), views.shape[1])
+        node_values = views.new_zeros(rows.numel(), views.shape[1])
         for codes in self.codes:
-            values += views[torch.from_numpy(codes)[rows]]
-        return values, self.sizes.to(views.dtype) @ views
+            node_values += views[torch.from_numpy(codes)[rows]]
+        return node_values, self.sizes.to(views.dtype) @ views
 
 
 def groups_in_all(layer: MembershipLayer) -> int:
@@ -234,22 +238,22 @@ def propagate(
     dtype : torch.dtype
         Of the steps; sums are float64.
     """
-    which, places = local_index(walk.graph, global_positions(walk.graph) if rows is None else rows)
-    row_numbers = torch.from_numpy(places)
-    start = torch.from_numpy(values).to(dtype)
+    wanted_rows, local_rows = local_index(walk.graph, global_positions(walk.graph) if rows is None else rows)
+    row_numbers = torch.from_numpy(local_rows)
+    start_values = torch.from_numpy(values).to(dtype)
     layer_weights = torch.from_numpy(weights).to(dtype)
-    views = _series(walk, known, start, layer_weights, alphas, row_numbers, tolerance, most)
-    own = np.zeros((walk.nodes, values.shape[1]))
-    mine, nodes = local_index(walk.graph, known)
-    own[nodes] = values[mine]
-    own = own[places]
-    found, totals = [], []
-    for view in views:
-        lifted, total = walk.lift(view, row_numbers)
-        at_rows = lifted.numpy() + own
-        found.append(at_rows if rows is None else _everywhere(walk, at_rows, which, rows.size))
-        totals.append(total.numpy() + values.sum(0))
-    return Propagated(np.stack(found), np.stack(totals))
+    series_views = _series(walk, known, start_values, layer_weights, alphas, row_numbers, tolerance, most)
+    own_values = np.zeros((walk.nodes, values.shape[1]))
+    known_rows, local_nodes = local_index(walk.graph, known)
+    own_values[local_nodes] = values[known_rows]
+    own_values = own_values[local_rows]
+    alpha_values, alpha_totals = [], []
+    for series_view in series_views:
+        lifted_values, column_totals = walk.lift(series_view, row_numbers)
+        at_rows = lifted_values.numpy() + own_values
+        alpha_values.append(at_rows if rows is None else _everywhere(walk, at_rows, wanted_rows, rows.size))
+        alpha_totals.append(column_totals.numpy() + values.sum(0))
+    return Propagated(np.stack(alpha_values), np.stack(alpha_totals))
 
 
 def _everywhere(walk: Walk, rows: Floats, which: Ints, count: int) -> Floats:
@@ -257,10 +261,10 @@ def _everywhere(walk: Walk, rows: Floats, which: Ints, count: int) -> Floats:
     communicator = communicator_of(walk.graph)
     if communicator.alone:
         return rows
-    found = np.empty((count, rows.shape[1]))
-    for some, part in zip(communicator.gather(which), communicator.gather(rows), strict=True):
-        found[some] = part
-    return found
+    gathered_rows = np.empty((count, rows.shape[1]))
+    for part_rows, part in zip(communicator.gather(which), communicator.gather(rows), strict=True):
+        gathered_rows[part_rows] = part
+    return gathered_rows
 
 
 def _series(
@@ -274,28 +278,30 @@ def _series(
     most: int,
 ) -> list[Tensor]:
     """The views of the sums of alpha^k P^k Y from k = 1 on, one per alpha, in float64."""
-    state = walk.first(known, values, weights)
-    view = walk.view(state, rows).double()
-    sums = [alpha * view for alpha in alphas]
+    walk_state = walk.first(known, values, weights)
+    state_view = walk.view(walk_state, rows).double()
+    alpha_sums = [alpha * state_view for alpha in alphas]
     communicator = communicator_of(walk.graph)
-    reached = int(state.count_nonzero())
+    reached_entries = int(walk_state.count_nonzero())
     for power in range(2, most + 1):
-        after = walk.step(state, weights)
-        largest = _largest(state)
+        next_state = walk.step(walk_state, weights)
+        largest_value = _largest(walk_state)
         # in place: the last state is not needed any more, and torch.dist takes as long as the step itself
-        change = _largest(state.sub_(after).abs_())
-        before, reached = reached, int(after.count_nonzero())
-        change, largest, spreads = communicator.all_max(np.array([change, largest, reached != before]))
+        largest_change = _largest(walk_state.sub_(next_state).abs_())
+        reached_before, reached_entries = reached_entries, int(next_state.count_nonzero())
+        largest_change, largest_value, spreads = communicator.all_max(
+            np.array([largest_change, largest_value, reached_entries != reached_before])
+        )
         # a row that is still to be reached has nothing but what is to come, however little that is
-        settled = bool(change <= tolerance * largest) and not spreads
-        state = after
-        view = walk.view(state, rows).double()
-        for total, alpha in zip(sums, alphas, strict=True):
-            rest = 1 / (1 - alpha) if settled else 1.0
-            total.add_(view, alpha=alpha**power * rest)
-        if settled or (max(alphas) ** power <= tolerance and not spreads):
+        is_settled = bool(largest_change <= tolerance * largest_value) and not spreads
+        walk_state = next_state
+        state_view = walk.view(walk_state, rows).double()
+        for alpha_sum, alpha in zip(alpha_sums, alphas, strict=True):
+            series_rest = 1 / (1 - alpha) if is_settled else 1.0
+            alpha_sum.add_(state_view, alpha=alpha**power * series_rest)
+        if is_settled or (max(alphas) ** power <= tolerance and not spreads):
             break
-    return sums
+    return alpha_sums
 
 
 # Steps over very many layers of edges at once: a graph may have thousands of layers with a few
@@ -316,29 +322,29 @@ class ManyLayersWalk(NodeSpace):
 
     def __init__(self, graph: MultilayerGraph) -> None:
         self.graph, self.nodes = graph, graph.num_nodes
-        row, other, weight = layer_pairs(graph)
-        self.places, row = np.unique(row, return_inverse=True)
-        self.layer, node = np.divmod(self.places, max(self.nodes, 1))
-        count = self.places.size
-        own = np.arange(count)
-        rows, columns = np.concatenate([own, row]), np.concatenate([node, other])
-        values = np.concatenate([np.ones(count), weight])
-        self.sums = sp.csr_array((values, (rows, columns)), shape=(count, self.nodes))
+        edge_rows, neighbour_nodes, edge_weights = layer_pairs(graph)
+        self.places, edge_rows = np.unique(edge_rows, return_inverse=True)
+        self.layer, row_nodes = np.divmod(self.places, max(self.nodes, 1))
+        num_rows = self.places.size
+        row_index = np.arange(num_rows)
+        entry_rows, column_nodes = np.concatenate([row_index, edge_rows]), np.concatenate([row_nodes, neighbour_nodes])
+        entry_weights = np.concatenate([np.ones(num_rows), edge_weights])
+        self.sums = sp.csr_array((entry_weights, (entry_rows, column_nodes)), shape=(num_rows, self.nodes))
         self.share = 1 / np.asarray(self.sums.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-        self.to_nodes = sp.csr_array((np.ones(count), (node, own)), shape=(self.nodes, count))
+        self.to_nodes = sp.csr_array((np.ones(num_rows), (row_nodes, row_index)), shape=(self.nodes, num_rows))
         self.to_nodes.sort_indices()
 
     def means(self, values: NDArray[Any]) -> NDArray[Any]:
         """The mean of each node and its neighbours, a row for each pair of a layer and a node that it joins."""
         kind = values.dtype
-        found: NDArray[Any] = self.sums.astype(kind, copy=False) @ values
-        found *= self.share.astype(kind)
-        return found
+        row_means: NDArray[Any] = self.sums.astype(kind, copy=False) @ values
+        row_means *= self.share.astype(kind)
+        return row_means
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
-        heard = self.means(state.numpy())
-        heard *= weights.numpy()[self.layer]
-        return torch.from_numpy(self.to_nodes.astype(heard.dtype, copy=False) @ heard)
+        row_means = self.means(state.numpy())
+        row_means *= weights.numpy()[self.layer]
+        return torch.from_numpy(self.to_nodes.astype(row_means.dtype, copy=False) @ row_means)
 
     def single(self, layer: int) -> NodeWalk:
         return NodeWalk(self.graph, [list(self.graph.layers)[layer]])
@@ -381,13 +387,15 @@ class ManyLayersWalk(NodeSpace):
 
     def spreads(self, values: Floats) -> Floats:
         """Per layer, the sum of the squared deviations of its means from their own mean."""
-        means, layers = self.means(values), self.graph.num_layers
-        counts = np.maximum(np.bincount(self.layer, minlength=layers), 1)
-        total = np.zeros(layers)
-        for column in means.T:
-            centre = np.bincount(self.layer, column, minlength=layers) / counts
-            total += np.bincount(self.layer, (column - centre[self.layer]) ** 2, minlength=layers)
-        return total
+        row_means, num_layers = self.means(values), self.graph.num_layers
+        row_counts = np.maximum(np.bincount(self.layer, minlength=num_layers), 1)
+        squared_deviations = np.zeros(num_layers)
+        for column in row_means.T:
+            layer_centres = np.bincount(self.layer, column, minlength=num_layers) / row_counts
+            squared_deviations += np.bincount(
+                self.layer, (column - layer_centres[self.layer]) ** 2, minlength=num_layers
+            )
+        return squared_deviations
 
 
 class AddedLayersWalk(ManyLayersWalk):
@@ -406,30 +414,34 @@ class AddedLayersWalk(ManyLayersWalk):
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
         if self.added is None or self.added[0] is not weights:
-            different, place = np.unique(weights.numpy(), axis=1, return_inverse=True)
-            matrices = (self.pairs @ different.astype(np.float64)).T.astype(different.dtype)
-            self.added = weights, place.reshape(-1), matrices.reshape(-1, self.nodes, self.nodes)
-        _, place, matrices = self.added
-        values, found = state.numpy(), np.empty(state.shape, dtype=matrices.dtype)
-        for number, matrix in enumerate(matrices):
-            mine = np.flatnonzero(place == number)
-            found[:, mine] = matrix @ values[:, mine]
-        return torch.from_numpy(found)
+            distinct_weights, weights_index = np.unique(weights.numpy(), axis=1, return_inverse=True)
+            matrices = (self.pairs @ distinct_weights.astype(np.float64)).T.astype(distinct_weights.dtype)
+            self.added = weights, weights_index.reshape(-1), matrices.reshape(-1, self.nodes, self.nodes)
+        _, weights_index, matrices = self.added
+        state_values, stepped_values = state.numpy(), np.empty(state.shape, dtype=matrices.dtype)
+        for matrix_index, matrix in enumerate(matrices):
+            column_index = np.flatnonzero(weights_index == matrix_index)
+            stepped_values[:, column_index] = matrix @ state_values[:, column_index]
+        return torch.from_numpy(stepped_values)
 
 
 def layer_pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """For every edge, and both ways where it has no direction: layer x nodes + node, its neighbour, the weight."""
-    rows, others, weights = [], [], []
-    for place, layer in enumerate(graph.layers.values()):
+    row_keys, neighbour_nodes, pair_weights = [], [], []
+    for layer_index, layer in enumerate(graph.layers.values()):
         edges = layer.to_edges()
-        start, end = edges.source.astype(np.int64), edges.target.astype(np.int64)
-        weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
-        ways = [(start, end)] if layer.directed else [(start, end), (end, start)]
-        for one, another in ways:
-            rows.append(place * graph.num_nodes + one)
-            others.append(another)
-            weights.append(weight)
-    return np.concatenate(rows), np.concatenate(others), np.concatenate(weights)
+        edge_sources, edge_targets = edges.source.astype(np.int64), edges.target.astype(np.int64)
+        edge_weights = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+        edge_directions = (
+            [(edge_sources, edge_targets)]
+            if layer.directed
+            else [(edge_sources, edge_targets), (edge_targets, edge_sources)]
+        )
+        for pair_rows, pair_others in edge_directions:
+            row_keys.append(layer_index * graph.num_nodes + pair_rows)
+            neighbour_nodes.append(pair_others)
+            pair_weights.append(edge_weights)
+    return np.concatenate(row_keys), np.concatenate(neighbour_nodes), np.concatenate(pair_weights)
 
 
 def has_many_small_layers(graph: MultilayerGraph) -> bool:
@@ -443,10 +455,10 @@ def _walk_of_many(graph: MultilayerGraph) -> type[ManyLayersWalk] | None:
         return None
     if any(layer.as_groups() is not None for layer in layers):
         return None
-    rows = sum(min(2 * layer.num_entries, layer.num_nodes) for layer in layers)
-    if rows <= max(MAX_ROWS_PER_NODE * graph.num_nodes, FEW_ROWS):
+    num_rows = sum(min(2 * layer.num_entries, layer.num_nodes) for layer in layers)
+    if num_rows <= max(MAX_ROWS_PER_NODE * graph.num_nodes, FEW_ROWS):
         return ManyLayersWalk
-    return AddedLayersWalk if graph.num_nodes**2 <= rows else None
+    return AddedLayersWalk if graph.num_nodes**2 <= num_rows else None
 
 
 # Which of the ways to take a step of label propagation is the cheapest on a graph.
@@ -465,10 +477,10 @@ def walk_of(graph: MultilayerGraph) -> Walk:
 def _cheapest_walk(graph: MultilayerGraph) -> Walk:
     layers = list(graph.layers.values())
     groups_of = [layer.as_groups() for layer in layers]
-    columns = [groups for groups in groups_of if groups is not None and groups.single]
-    if len(columns) == len(layers):
-        groups = sum(groups_in_all(layer) for layer in columns)
-        memberships = sum(layer.num_entries for layer in columns)
-        if 0 < groups**2 <= 4 * memberships:
-            return GroupWalk(graph, columns)
+    column_layers = [groups for groups in groups_of if groups is not None and groups.single]
+    if len(column_layers) == len(layers):
+        num_groups = sum(groups_in_all(layer) for layer in column_layers)
+        num_memberships = sum(layer.num_entries for layer in column_layers)
+        if 0 < num_groups**2 <= 4 * num_memberships:
+            return GroupWalk(graph, column_layers)
     return (_walk_of_many(graph) or NodeWalk)(graph)
