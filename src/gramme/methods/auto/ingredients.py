@@ -121,10 +121,6 @@ def _groups(recipe: Recipe) -> GraphEstimator:
     )
 
 
-def _groups_in_words(model: OneHotLogistic) -> str:
-    return f"a linear model of {model.columns_in_words()}"
-
-
 def _maps_in_words(model: LabelShares) -> str:
     map_words = model.maps_in_words()
     general_words = "what the labels of neighbours say, learned for each layer"
@@ -142,11 +138,11 @@ def attention_settings(recipe: Recipe) -> dict[str, Any]:
     return {"random_state": recipe.seed} | {name: recipe.settings[name] for name in shared_names}
 
 
-register_ingredient(
-    Ingredient("label-propagation", LabelPropagation, "known labels spreading to neighbours (label propagation)")
-)
-register_ingredient(Ingredient("one-hot-logistic", OneHotLogistic, _groups_in_words, make=_groups))
-register_ingredient(
+for _ingredient in (
+    Ingredient("label-propagation", LabelPropagation, "known labels spreading to neighbours (label propagation)"),
+    Ingredient(
+        "one-hot-logistic", OneHotLogistic, lambda model: f"a linear model of {model.columns_in_words()}", make=_groups
+    ),
     Ingredient(
         "label-shares",
         LabelShares,
@@ -154,18 +150,14 @@ register_ingredient(
         # of many small layers no map of classes could be learned
         applies=lambda graph: not isinstance(graph, PartGraph) and graph.num_layers <= 200,
         fits=lambda graph: 3 * graph.num_entries <= MAX_TABLE_NUMBERS,
-    )
-)
-register_ingredient(
+    ),
     Ingredient(
         "spectral-logistic",
         SpectralLogistic,
         "a linear model of where walks through the network lead",
         fits=lambda graph: node_count(graph) * 2 * SpectralLogistic().dim <= MAX_TABLE_NUMBERS,
         credit=_spectral_credit,
-    )
-)
-register_ingredient(
+    ),
     Ingredient(
         "neighbourhood-logistic",
         NeighbourhoodLogistic,
@@ -174,17 +166,13 @@ register_ingredient(
         applies=lambda graph: numbers_needed(graph) > 0 and graph.feature_names is None,
         fits=lambda graph: numbers_needed(graph) <= MAX_TABLE_NUMBERS,
         credit=lambda labels: 1.0,
-    )
-)
-register_ingredient(
+    ),
     Ingredient(
         "boosting",
         TableBoosting,
         lambda model: f"boosted trees on numbers and groups{model.columns_in_words()}",
         applies=boosting_applies,
-    )
-)
-register_ingredient(
+    ),
     Ingredient(
         "gramme-fusion",
         GrammeFusion,
@@ -192,5 +180,6 @@ register_ingredient(
         make=lambda recipe: GrammeFusion(**attention_settings(recipe)),
         fits=lambda graph: graph.num_layers <= MAX_LAYERS_ONE_BY_ONE,
         slow=True,
-    )
-)
+    ),
+):
+    register_ingredient(_ingredient)
