@@ -15,7 +15,7 @@ from tests.methods.graphs import planted
 from tests.processes import Process
 
 from gramme import _runtime as _ray
-from gramme._runtime import LARGE_PAGES, connected_ray, end_with, free_bytes, import_ray, kibibytes
+from gramme._runtime import LARGE_PAGES, connected_ray, end_with, free_bytes, import_ray, kibibytes, return_memory
 from gramme.cli import main
 from gramme.errors import MissingExtraError
 from gramme.evaluation import Ledger, benchmark
@@ -173,3 +173,16 @@ def test_where_it_is_absent_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(_ray, "import_extra", absent)
     with pytest.raises(MissingExtraError, match=r"--backend ray needs ray: gramme\[ray\]"):
         import_ray("--backend ray")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux can give memory back")
+def test_gaps_between_arrays_go_back_to_the_system() -> None:
+    blocks = [b"x" * 60_000 for _ in range(3_000)]
+    last = blocks[-1]  # as long as it stands behind them, the others' memory stays with the program
+    del blocks
+    held = kibibytes("self/status", "VmRSS")
+    return_memory(99_999)
+    assert held - kibibytes("self/status", "VmRSS") < 10_000
+    return_memory(100_000)
+    assert held - kibibytes("self/status", "VmRSS") > 100_000
+    assert last
