@@ -6,7 +6,7 @@ from tests.methods.graphs import half_known, planted
 
 from gramme.errors import GrammeWarning
 from gramme.methods import GrammeAuto, GrammeRegressor
-from gramme.methods.attention.training_size import TrainingSize
+from gramme.methods.attention.members import TrainingSize
 from gramme.methods.auto.estimator import training_size_in_words, work_shares
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 

@@ -16,7 +16,7 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.methods import GrammeAuto, GrammeFusion
 from gramme.methods import labels as folds
-from gramme.methods.attention.training_size import TRAINING_SHARE, TrainingSize, expected_step_seconds
+from gramme.methods.attention.members import TRAINING_SHARE, TrainingSize, expected_step_seconds
 from gramme.methods.auto import estimator as module
 from gramme.methods.auto.estimator import layers_in_words, mixture_in_words
 from gramme.methods.auto.mixture import mixed_with_prior, pooled, sharpened

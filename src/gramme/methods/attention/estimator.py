@@ -61,8 +61,17 @@ from gramme.training import Callback, Loss, Settings, evaluate, train_ensemble
 from .explain import attention_coefficients, attention_reasons, attention_received, member_shares, scores_by_layer
 from .features import SOURCES, InputFeatures
 from .given_features import GivenFeatures, SavedScales
-from .members import EnsemblePredictions, Members, make_targets
-from .training_size import MAX_EPOCHS, TimeBudget, TrainingSize, chosen_epochs, settled_training_size, step_seconds
+from .members import (
+    MAX_EPOCHS,
+    EnsemblePredictions,
+    Members,
+    TimeBudget,
+    TrainingSize,
+    chosen_epochs,
+    make_targets,
+    settled_training_size,
+    step_seconds,
+)
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator

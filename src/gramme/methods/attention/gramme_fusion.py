@@ -27,6 +27,7 @@ from gramme.training import Settings
 
 from .estimator import AUTHORS, PAPER, AttentionModel, settled_decay
 from .features import RANDOM_DIM, SOURCES
+from .members import TRAINING_SHARE, TimeBudget, TrainingSize, expected_step_seconds
 from .relation_models import RelationPool, SavedRelations
 from .relations import (
     MIN_LABELS,
@@ -37,7 +38,6 @@ from .relations import (
     fit_relations,
     out_of_fold_relations,
 )
-from .training_size import TRAINING_SHARE, TimeBudget, TrainingSize, expected_step_seconds
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -26,7 +26,7 @@ from gramme.distributed import communicator_of
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import OutOfTimeError, TimeBudget, TrainingSize
+from gramme.methods.attention.members import OutOfTimeError, TimeBudget, TrainingSize
 from gramme.methods.base import GraphEstimator
 from gramme.methods.params import Choice, DeviceName, Duration, PositiveInt, RandomSeed, Text, WholeNumber
 from gramme.methods.persistence import Learned, MisfitError, SavedField, SavedValue, Sizes, from_json, to_json

@@ -17,8 +17,14 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import NETWORK_FIELDS, check_members
 from gramme.methods.attention.features import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import GivenFeatures
-from gramme.methods.attention.members import Members, seen_labels
-from gramme.methods.attention.training_size import TimeBudget, TrainingSize, settled_training_size, step_seconds
+from gramme.methods.attention.members import (
+    Members,
+    TimeBudget,
+    TrainingSize,
+    seen_labels,
+    settled_training_size,
+    step_seconds,
+)
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.params import (
     POSITIVE,

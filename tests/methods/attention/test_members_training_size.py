@@ -11,8 +11,8 @@ from tests.methods.graphs import half_known, planted
 from gramme.errors import GrammeWarning
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
-from gramme.methods.attention import training_size as module
-from gramme.methods.attention.training_size import (
+from gramme.methods.attention import members as module
+from gramme.methods.attention.members import (
     OutOfTimeError,
     TimeBudget,
     TrainingSize,
