@@ -1,8 +1,9 @@
 """Whom to label: gramme.ask against random choice, centrality, uncertainty and experimental design.
 
-The command of docs/results/ask.csv (about 15 minutes on one core):
+The command of docs/results/ask.csv is in docs/results/sources.csv; all strategies, predictors and graphs take about 15
+minutes on one core:
 
-    GRAMME_DATA=../shared/data python benchmarks/accuracy/ask.py --out docs/results/ask.csv
+    GRAMME_DATA=/folder/with/datasets python benchmarks/accuracy/ask.py --out docs/results/ask.csv
 
 One half of the nodes can be asked, the other half is the test, for every strategy the same. Writes the summary per
 graph, and beside it a table of means and ranks over the graphs (ask_ranks.csv).
