@@ -223,7 +223,7 @@ def _matrix_market(text: str, path: Path, options: ReadOptions) -> Parsed:
             raise FileFormatError(
                 f"an entry has two numbers up to {size[0]}, and perhaps a value", file=path, line=line_number
             )
-        collector.add("", *entry[:2], entry[2] if len(entry) > 2 else None, line_number)
+        collector.add("", entry[0], entry[1], entry[2] if len(entry) > 2 else None, line_number)
     parsed = Parsed([path], replace(collector.finish(), layers=[]), directed=kind[-1] == "general")
     parsed.nodes, parsed.nodes_file = [str(node_number) for node_number in range(1, int(size[0]) + 1)], path
     return parsed
