@@ -84,7 +84,7 @@ def test_type_checkers_see_the_names_that_are_imported_on_first_use() -> None:
     tree = ast.parse(Path(gramme.__file__).read_text(encoding="utf-8"))
     for_checkers = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name for node in for_checkers.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert seen == {*gramme._HOMES, *gramme._ROOMS}
+    assert seen == {*gramme._DEFINED_IN, *gramme._PACKAGES}
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

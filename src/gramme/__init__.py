@@ -32,40 +32,19 @@ if TYPE_CHECKING:
     from .methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, MultiLabelClassifier, load
     from .ranking import rank
 
-_ROOMS = (
-    "graph",
-    "io",
-    "datasets",
-    "ops",
-    "nn",
-    "training",
-    "distributed",
-    "methods",
-    "ranking",
-    "grouping",
-    "links",
-    "evaluation",
-    "plots",
-    "report",
-)
-_HOMES = {
-    "Coupling": "gramme.graph",
-    "EdgeLayer": "gramme.graph",
-    "GrammeAuto": "gramme.methods",
-    "GrammeFusion": "gramme.methods",
-    "GrammeLinks": "gramme.links",
-    "GrammeRegressor": "gramme.methods",
-    "MultiLabelClassifier": "gramme.methods",
-    "GrammeSG": "gramme.methods",
-    "MembershipLayer": "gramme.graph",
-    "MultilayerGraph": "gramme.graph",
-    "load": "gramme.methods",
-    "ask": "gramme.grouping",
-    "groups": "gramme.grouping",
-    "rank": "gramme.ranking",
-    "read": "gramme.io",
-    "write": "gramme.io",
+_PACKAGES = (
+    "graph", "io", "datasets", "ops", "nn", "training", "distributed", "methods", "ranking", "grouping", "links",
+    "evaluation", "plots", "report",
+)  # fmt: skip
+_NAMES = {
+    "gramme.graph": ("Coupling", "EdgeLayer", "MembershipLayer", "MultilayerGraph"),
+    "gramme.io": ("read", "write"),
+    "gramme.methods": ("GrammeAuto", "GrammeFusion", "GrammeRegressor", "GrammeSG", "MultiLabelClassifier", "load"),
+    "gramme.links": ("GrammeLinks",),
+    "gramme.ranking": ("rank",),
+    "gramme.grouping": ("ask", "groups"),
 }
+_DEFINED_IN = {name: package for package, names in _NAMES.items() for name in names}
 """Where each name that is imported on first use is defined."""
 
 __all__ = [
@@ -99,15 +78,15 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name):
-        """A room or a public name, imported now and kept."""
-        if name in _ROOMS:
+        """A package or a public name, imported now and kept."""
+        if name in _PACKAGES:
             return import_module(f"gramme.{name}")
-        if name not in _HOMES:
+        if name not in _DEFINED_IN:
             raise AttributeError(f"module 'gramme' has no attribute {name!r}")
-        value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(import_module(_DEFINED_IN[name]), name)
         globals()[name] = value
         return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS, "errors"})
+    return sorted({*__all__, *_PACKAGES, "errors"})

@@ -15,8 +15,9 @@ from gramme.links import GrammeLinks
 from gramme.methods import GrammeFusion, LabelPropagation, OneHotLogistic, load
 from gramme.methods.cross_fitting import OutOfFold
 from gramme.ranking import layer_influences, rank
-from gramme.report import check_target, write_fit
+from gramme.report import check_target, fill_fit_folder
 from gramme.report import result_folders as fit_folder
+from gramme.report.folder import output_folder
 from gramme.report.result_folders import model_estimate, write_links, write_model_page, write_ranks
 
 FILES = [
@@ -28,6 +29,13 @@ FILES = [
     "predictions.csv",
     "report.html",
 ]
+
+
+def write_fit(folder, *fitted, overwrite=False, **options):
+    """A folder of a fit, written as the command line does."""
+    check_target(folder, overwrite=overwrite)
+    with output_folder(folder, overwrite=overwrite) as place:
+        return fill_fit_folder(place.folder, *fitted, **options)
 
 
 @pytest.fixture(scope="module")

@@ -41,25 +41,11 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "fit": fit,
-    "new": new,
-    "predict": predict,
-    "links": links,
-    "rank": rank,
-    "groups": groups,
-    "ask": ask,
-    "app": app_command,
-    "report": report,
-    "benchmark": benchmark,
-    "results": results,
-    "info": info,
-    "convert": convert,
-    "methods": methods,
-    "demo": demo,
-    "help": help_,
-}
-for _name, _command in _COMMANDS.items():
+for _command in (
+    fit, new, predict, links, rank, groups, ask, app_command, report, benchmark, results, info, convert, methods, demo,
+    help_,
+):  # fmt: skip
+    _name = _command.__name__.rstrip("_")
     app.command(_name, epilog=epilog(_name))(_command)
 app.add_typer(datasets_app, name="datasets", epilog=epilog("datasets"))
 

@@ -56,53 +56,6 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         check_earlier_result(folder)
 
 
-def write_fit(
-    folder: Path,
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    *,
-    known: np.ndarray | None = None,
-    config: dict[str, Any],
-    estimate: Mapping[str, Any] | None = None,
-    embedding: str = "csv",
-    raw_csv: bool = False,
-    overwrite: bool = False,
-) -> list[str]:
-    """Write a fitted model, its tables and its page to a new folder; returns the names of the files.
-
-    Parameters
-    ----------
-    folder : Path
-        Appears whole or not at all.
-    model : NodeClassifier
-        Fitted on ``graph``.
-    known : array of object, optional
-        The labels it was fitted on, None where unknown.
-    config : dict
-        What else to note in ``config.json``: data, method, estimate, ...
-    estimate : mapping, optional
-        How accurate it is, with the single ``predictions`` of tested nodes, for the page.
-    embedding : {"auto", "csv", "parquet", "none"}, default="csv"
-        How to write the embedding; "auto" leaves out a large one.
-    raw_csv : bool, default=False
-        Whether cells that a spreadsheet runs as formulas are written as they are.
-    overwrite : bool, default=False
-        Replace the result of an earlier fit.
-    """
-    check_target(folder, overwrite=overwrite)
-    with output_folder(folder, overwrite=overwrite) as output_place:
-        return fill_fit_folder(
-            output_place.folder,
-            model,
-            graph,
-            known=known,
-            config=config,
-            estimate=estimate,
-            embedding=embedding,
-            raw_csv=raw_csv,
-        )
-
-
 def fill_fit_folder(
     folder: Path,
     model: NodeClassifier,
@@ -116,10 +69,12 @@ def fill_fit_folder(
     given: pd.DataFrame | None = None,
     all_classes: bool | None = None,
 ) -> list[str]:
-    """Write the files of :func:`write_fit` into a folder that is there; returns their names.
+    """Write a fitted model, its tables and its page into a folder that is there; returns the names of the files.
 
-    ``given`` are the columns of a table that ``predictions.csv`` is to repeat, a row per node; ``all_classes`` as for
-    :func:`gramme.report.prediction_table`.
+    ``known`` are the labels it was fitted on, None where unknown, ``config`` is what else ``config.json`` notes, and
+    ``estimate`` says how accurate it is, with the single ``predictions`` of tested nodes. ``embedding`` is "auto" (a
+    large one is left out), "csv", "parquet" or "none"; ``given`` are the columns of a table that ``predictions.csv`` is
+    to repeat, a row per node; ``all_classes`` as for :func:`gramme.report.prediction_table`.
     """
     model.save(folder / "model.safetensors")
     out_of_fold = (estimate or {}).get("predictions") or {}

@@ -2,6 +2,7 @@ import json
 
 import pytest
 from tests.report.page.graphs import two_blocks
+from tests.report.test_result_folders import write_fit
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
@@ -9,7 +10,6 @@ from gramme.methods import GrammeAuto, LabelPropagation, load
 from gramme.report.page.again import page_from_model, page_from_page
 from gramme.report.page.fit_page import write_fit_page
 from gramme.report.page.html import read_data
-from gramme.report.result_folders import write_fit
 
 
 @pytest.fixture(scope="module")

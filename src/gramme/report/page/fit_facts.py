@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,9 +17,6 @@ from .html import for_templates, there
 MAX_CONFUSION_CLASSES = 12
 """Classes up to which the confusions are a matrix; of more, a list that can be searched."""
 WORST_CONFUSIONS = 10
-MAX_SET_SIZES = 6
-ATTENTION = "gramme-fusion"
-"""The ingredient of a mixture that is trained in epochs."""
 
 
 FORMAT, VERSION = "gramme-report", 1
@@ -180,17 +176,6 @@ def reliability_facts(estimate: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 @for_templates
-def set_sizes(facts: Mapping[str, Any]) -> list[tuple[str, int, float]]:
-    """How many classes the sets hold, as words, nodes and the share of nodes; many sizes are joined."""
-    node_counts = sorted((int(size), count) for size, count in facts["sizes"].items())
-    node_total = sum(count for _, count in node_counts)
-    size_rows = [("1 class" if size == 1 else f"{size} classes", count) for size, count in node_counts[:MAX_SET_SIZES]]
-    if len(node_counts) > MAX_SET_SIZES:
-        size_rows.append(("more", sum(count for _, count in node_counts[MAX_SET_SIZES:])))
-    return [(words, count, count / node_total) for words, count in size_rows] if node_total else []
-
-
-@for_templates
 def importance_rows(layers: Mapping[str, list[Any]]) -> tuple[list[dict[str, Any]], float]:
     """Layers with their share and its spread, the largest first, and what the longest bar stands for."""
     importance_spread = layers.get("spread") or [None] * len(layers["layer"])
@@ -200,12 +185,6 @@ def importance_rows(layers: Mapping[str, list[Any]]) -> tuple[list[dict[str, Any
     ]
     layer_rows.sort(key=lambda row: -row["share"])
     return layer_rows, max((row["share"] + (row["spread"] or 0) for row in layer_rows), default=0) or 1.0
-
-
-@for_templates
-def table_rows(table: Mapping[str, list[Any]]) -> list[list[tuple[str, Any]]]:
-    """The rows of a table of columns, as pairs of column and value."""
-    return [list(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
 @for_templates
@@ -244,16 +223,6 @@ def training_figures(history: Mapping[str, list[Any]] | None) -> list[dict[str, 
                 {"title": title, "figure": figure, "legend": legend(curve_series) if len(curve_series) > 1 else ""}
             )
     return curve_figures
-
-
-@for_templates
-def attention_weight(ingredients: Mapping[str, list[Any]] | None) -> float | None:
-    """The weight of attention in a mixture, None if it has no part in one."""
-    made_of = ingredients or {}
-    ingredient_weights: dict[str, float] = dict(
-        zip(made_of.get("ingredient", []), made_of.get("weight", []), strict=False)
-    )
-    return ingredient_weights.get(ATTENTION)
 
 
 @for_templates
@@ -308,28 +277,6 @@ def same_data(data: Mapping[str, Any], verb: str, options: str) -> str:
             kept_words.append(word)
         skip_next = word in left_out
     return f"gramme {verb} {shlex.join(kept_words)} {options}"
-
-
-@for_templates
-def general_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What was noted of a fit and stands nowhere else on its page."""
-    shown_elsewhere = {
-        "parameters",
-        "versions",
-        "command",
-        "estimate",
-        "classes",
-        "accuracy_ci95",
-        "reading",
-        "layer_importance",
-    }
-    return {key.replace("_", " "): value for key, value in config.items() if key not in shown_elsewhere}
-
-
-@for_templates
-def as_text(value: Any) -> str:
-    """A setting as text."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 @for_templates

@@ -66,17 +66,6 @@ def number_figure(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @for_templates
-def number_ingredients(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the prediction is the mean of, the heaviest first."""
-    ordered_ingredients = sorted(zip(*data["ingredients"].values(), strict=True), key=lambda row: -row[1])
-    ingredient_words = data.get("words", {})
-    return [
-        {"words": ingredient_words.get(name, name), "weight": weight, "error": error}
-        for name, weight, error in ordered_ingredients
-    ]
-
-
-@for_templates
 def number_rows(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """The first nodes without a number with what is predicted, and how many such nodes there are."""
     # of pages that an older version wrote, all intervals have one width
