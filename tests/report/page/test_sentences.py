@@ -108,8 +108,7 @@ def test_why_and_which_layers(case) -> None:
 
 def test_how_labels_are_judged(case) -> None:
     _, _, estimate, text = case
-    doubts = estimate.doubts()
-    for label, bar in zip(estimate.classes, doubts.thresholds, strict=True):
+    for label, bar in estimate.record()["label_thresholds"].items():
         assert f"{label} {100 * bar:.1f} %" in text
     held = estimate.kind == "holdout"
     assert ("Each held-out label was judged" in text) == held
