@@ -63,12 +63,12 @@ class Process:
         environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
         for library in ("OMP", "MKL", "OPENBLAS"):  # a fit of a few labels waits for threads longer than they save
             environment.setdefault(f"{library}_NUM_THREADS", "1")
-        with self.err.open("wb") as err:
+        with self.err.open("wb") as error_file:
             self.popen = subprocess.Popen(
                 [sys.executable, "-m", "gramme.app.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=err,
+                stderr=error_file,
                 env=environment,
                 start_new_session=True,  # so that stopping reaches the processes it starts
             )
@@ -156,13 +156,13 @@ class Jobs:
     def close(self) -> None:
         with self.turn:
             self._ending = True
-            processes = [process for process in (self._running, self._ready) if process is not None]
+            live_processes = [process for process in (self._running, self._ready) if process is not None]
             self._ready = None
             self.turn.notify_all()
-        for process in processes:
+        for process in live_processes:
             process.stop()
         self._thread.join(timeout=2 * STOP_SECONDS)
-        for process in processes:
+        for process in live_processes:
             process.close()
 
     # -- the thread that runs them ---------------------------------------------------------------------------------

@@ -259,12 +259,12 @@ class Project:
             self._put_aside()
             file_name = f"{name}.npz"
             gramme.write(graph, self.folder / DATA / file_name)
-            plan = Plan.from_records([{"name": file_name, "role": "edges", "columns": {}}])
+            dataset_plan = Plan.from_records([{"name": file_name, "role": "edges", "columns": {}}])
             if practice and graph.labels is not None:
                 true_labels = zip(map(str, graph.nodes), graph.labels, strict=True)
                 truth_rows = [[node, "" if label is None else str(label)] for node, label in true_labels]
                 self._write({self.folder / TRUTH: csv_text([["node", "label"], *truth_rows])})
-            self._start(plan, (graph, [], None), name=name, without_labels=practice)
+            self._start(dataset_plan, (graph, [], None), name=name, without_labels=practice)
 
     def reopen(self, plan: Plan) -> None:
         """Read the same files in another way; labels that were given by hand stay."""
@@ -352,10 +352,10 @@ class Project:
     def _put_aside(self) -> None:
         """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
         if (self.folder / PROJECT).exists():
-            number = 1
-            while (self.folder / EARLIER / str(number)).exists():
-                number += 1
-            earlier_folder = self.folder / EARLIER / str(number)
+            folder_number = 1
+            while (self.folder / EARLIER / str(folder_number)).exists():
+                folder_number += 1
+            earlier_folder = self.folder / EARLIER / str(folder_number)
             earlier_folder.mkdir(parents=True)
             (self.folder / PROJECT).rename(earlier_folder / PROJECT)
         self._finish_moving()
@@ -367,17 +367,17 @@ class Project:
             return
         earlier_folders = (self.folder / EARLIER).glob("*")
         unfinished = [path for path in earlier_folders if (path / PROJECT).exists() and not (path / DATA).exists()]
-        for name in (LABELS, TRUTH, RESULTS, DATA):  # data last, whose absence says that there is more to move
-            path = self.folder / name
-            if unfinished and path.exists():
-                path.rename(unfinished[0] / name)
-            elif name == DATA and path.is_dir():
-                for file in path.iterdir():
+        for entry_name in (LABELS, TRUTH, RESULTS, DATA):  # data last, whose absence says that there is more to move
+            entry_path = self.folder / entry_name
+            if unfinished and entry_path.exists():
+                entry_path.rename(unfinished[0] / entry_name)
+            elif entry_name == DATA and entry_path.is_dir():
+                for file in entry_path.iterdir():
                     file.rename(self.folder / INCOMING / file.name)
-            elif path.is_file():
-                path.unlink()
-        for name in (DATA, RESULTS, INCOMING):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
+            elif entry_path.is_file():
+                entry_path.unlink()
+        for entry_name in (DATA, RESULTS, INCOMING):
+            (self.folder / entry_name).mkdir(parents=True, exist_ok=True)
 
     def label(self, changes: Iterable[tuple[int, str | None]]) -> None:
         """Give nodes labels, or take them away (None); on the disk before this returns."""
@@ -409,14 +409,14 @@ class Project:
             labels[node] = None if new_label is None else checked_label(new_label, number=data.plan.predicts_numbers)
             table_lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
             changed_nodes.append(node)
-        classes = self._with_classes(data.plan, [labels[node] for node in changed_nodes])
-        if len(classes) > 1000:  # as many as a page can offer
+        class_names = self._with_classes(data.plan, [labels[node] for node in changed_nodes])
+        if len(class_names) > 1000:  # as many as a page can offer
             raise DataError("there are more than 1,000 different labels")
-        header = csv_text([data.plan.labels_header()])
-        self._write({self.folder / LABELS: header + "".join(table_lines)})
+        header_line = csv_text([data.plan.labels_header()])
+        self._write({self.folder / LABELS: header_line + "".join(table_lines)})
         data.labels, data.lines = labels, table_lines
-        if classes != self.classes:
-            self.classes = classes
+        if class_names != self.classes:
+            self.classes = class_names
             self._save(data.plan)
         self.version += 1
         return changed_nodes
@@ -439,10 +439,10 @@ class Project:
 
     def reading_options(self, plan: Plan) -> dict[str, Any]:
         """The options that read a plan with the labels as they stand now."""
-        options = plan.options_with_labels(LABELS)
+        label_options = plan.options_with_labels(LABELS)
         if self.classes and all(map(is_number, self.classes)):
-            options["label_kind"] = "class"  # as the page shows them
-        return options
+            label_options["label_kind"] = "class"  # as the page shows them
+        return label_options
 
     def next_result(self, kind: str, taken: Iterable[Path] = ()) -> Path:
         """A folder for a new result: its number is that of no other, nor of one that a job is to fill."""

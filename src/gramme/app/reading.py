@@ -40,31 +40,31 @@ def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
             options = plan.options()
             if "labels" in options and "label" not in options and plan.labels_header()[2:]:
                 # the reader wants a column of labels, which may be blank: a copy of the table has one
-                scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-                options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch)))
-        opened = open_data(data_paths, reading_of(options, folder).looking(), needs_label=False)
+                scratch_folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch_folder)))
+        opened_data = open_data(data_paths, reading_of(options, folder).looking(), needs_label=False)
     warning_texts = [
         str(caught_warning.message)
         for caught_warning in caught_warnings
         if issubclass(caught_warning.category, GrammeWarning)
     ]
-    notes = list(dict.fromkeys([*opened.notes, *warning_texts]))
-    if opened.graph.num_nodes == 0:
+    reading_notes = list(dict.fromkeys([*opened_data.notes, *warning_texts]))
+    if opened_data.graph.num_nodes == 0:
         raise DataError("the data have no nodes")
-    return opened.graph, notes, None if opened.report is None else opened.report.as_dict()
+    return opened_data.graph, reading_notes, None if opened_data.report is None else opened_data.report.as_dict()
 
 
 def _with_blank_labels(plan: Plan, folder: Path, scratch: Path) -> Path:
     """The table of nodes with a blank column of labels, in a file of the same name in another folder."""
     assert plan.nodes is not None
-    table, name = _node_table(plan, folder, set())
-    node_names = [str(node_name) for node_name in table.names(name)]
+    node_table, name = _node_table(plan, folder, set())
+    node_names = [str(node_name) for node_name in node_table.names(name)]
     header = plan.labels_header()
     described_cells = described_rows(plan, folder, node_names, header[2:])
-    path = scratch / f"{Path(plan.nodes.name).stem}.csv"
+    copy_path = scratch / f"{Path(plan.nodes.name).stem}.csv"
     table_rows = ([node, "", *other_cells] for node, other_cells in zip(node_names, described_cells, strict=True))
-    path.write_text(csv_text([header, *table_rows]), encoding="utf-8", errors="surrogatepass")
-    return path
+    copy_path.write_text(csv_text([header, *table_rows]), encoding="utf-8", errors="surrogatepass")
+    return copy_path
 
 
 def label_texts(graph: MultilayerGraph) -> list[str | None]:
@@ -81,10 +81,10 @@ def described_rows(plan: Plan, folder: Path, names: Sequence[str], columns: Sequ
     node_file = plan.nodes
     if not columns or node_file is None:
         return [[] for _ in names]
-    table, name = _node_table(plan, folder, set(names))
-    decimal_comma = table.decimal_comma
-    columns_of_cells = [[_cell(value, decimal_comma) for value in table.column(column)] for column in columns]
-    cells_by_node = dict(zip(map(str, table.names(name)), zip(*columns_of_cells, strict=True), strict=True))
+    node_table, name = _node_table(plan, folder, set(names))
+    decimal_comma = node_table.decimal_comma
+    columns_of_cells = [[_cell(value, decimal_comma) for value in node_table.column(column)] for column in columns]
+    cells_by_node = dict(zip(map(str, node_table.names(name)), zip(*columns_of_cells, strict=True), strict=True))
     blank_cells = [""] * len(columns)
     return [list(cells_by_node.get(node, blank_cells)) for node in names]
 
@@ -96,8 +96,8 @@ def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTab
     node_file = plan.nodes
     assert node_file is not None
     path = folder / checked_name(node_file.name)
-    table = read_attributes(path, "auto")
-    return table, node_file.only("id") or node_column(table, known) or table.header[0]
+    node_table = read_attributes(path, "auto")
+    return node_table, node_file.only("id") or node_column(node_table, known) or node_table.header[0]
 
 
 def _cell(value: Any, decimal_comma: bool) -> str:
@@ -117,13 +117,13 @@ def checked_name(name: str) -> str:
 
 def facts(read: Read) -> dict[str, Any]:
     """What was read, in numbers and sentences."""
-    graph, notes, reading = read
-    summary = graph.summary().reset_index() if graph.layers else None
+    graph, notes, reading_report = read
+    layer_summary = graph.summary().reset_index() if graph.layers else None
     known_labels = [label for label in label_texts(graph) if label is not None]
-    doubtful_notes = set((reading or {}).get("doubts", []))
+    doubtful_notes = set((reading_report or {}).get("doubts", []))
     return {
         "nodes": graph.num_nodes,
-        "layers": [] if summary is None else json.loads(summary.to_json(orient="records"))[:500],
+        "layers": [] if layer_summary is None else json.loads(layer_summary.to_json(orient="records"))[:500],
         "labelled": len(known_labels),
         "classes": dict(sorted(Counter(known_labels).items())[:1000]),
         "features": 0 if graph.features is None else int(graph.features.shape[1]),

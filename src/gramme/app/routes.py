@@ -75,8 +75,13 @@ class Api:
             "methods": METHODS,
         } | {name: getattr(project, name) for name in ("name", "problem", "classes", "can_undo")}
         if data is not None:
-            counts = Counter(label for label in data.labels if label is not None)
-            answer |= {"nodes": len(data.names), "data_id": id(data), "labelled": counts.total(), "counts": counts}
+            label_counts = Counter(label for label in data.labels if label is not None)
+            answer |= {
+                "nodes": len(data.names),
+                "data_id": id(data),
+                "labelled": label_counts.total(),
+                "counts": label_counts,
+            }
         return answer
 
     def files(self, query: Answer) -> Answer:
@@ -137,14 +142,14 @@ class Api:
         """GET /api/values: codes of label, prediction, certainty, group and change, in the order of the picture."""
         data = self.project.opened()
         nodes, ranges = data.picture.nodes, data.ranges
-        classes = list(self.project.classes) if ranges is None else list(ranges.names)
+        class_names = list(self.project.classes) if ranges is None else list(ranges.names)
         labels = data.labels if ranges is None else [ranges.label(label_text) for label_text in data.labels]
         fit, earlier_fit = self._fit(query, "fit", data), self._fit(query, "before", data)
         for predictions in (fit, earlier_fit):
-            classes += [name for name in (predictions.classes if predictions else ()) if name not in classes]
-        class_codes = {name: class_code for class_code, name in enumerate(classes)}
+            class_names += [name for name in (predictions.classes if predictions else ()) if name not in class_names]
+        class_codes = {name: class_code for class_code, name in enumerate(class_names)}
         label_codes = [class_codes.get(labels[node] or "", -1) for node in nodes.tolist()]
-        answer: Answer = {"classes": classes, "label": label_codes}
+        answer: Answer = {"classes": class_names, "label": label_codes}
         if fit is not None:
             class_lookup = np.array([class_codes[name] for name in fit.classes] or [-1])
             answer["predicted"] = class_lookup[fit.predicted][nodes].tolist()
@@ -152,11 +157,11 @@ class Api:
                 answer["probability"] = np.nan_to_num(fit.probability[nodes]).round(4).tolist()
         if fit is not None and earlier_fit is not None:
             answer["changed"] = views.compared(earlier_fit, fit)[nodes].astype(int).tolist()
-        groups = self._groups(query, data)
-        if groups is not None:
-            group_names = list(dict.fromkeys(sorted(groups, key=_natural)))
+        node_groups = self._groups(query, data)
+        if node_groups is not None:
+            group_names = list(dict.fromkeys(sorted(node_groups, key=_natural)))
             group_codes = {name: class_code for class_code, name in enumerate(group_names)}
-            answer["group"] = [group_codes[groups[node]] for node in nodes.tolist()]
+            answer["group"] = [group_codes[node_groups[node]] for node in nodes.tolist()]
             answer["groups"] = group_names[:1000]
         return answer
 
@@ -179,12 +184,12 @@ class Api:
         data = self.project.opened()
         node = _node(number, data)
         node_table = self._table(query, data)
-        layers = data.neighbours.of(node)
-        for layer in layers:
-            neighbour_lists = [layer] if layer["kind"] == "edges" else layer["groups"]
+        layer_records = data.neighbours.of(node)
+        for layer_record in layer_records:
+            neighbour_lists = [layer_record] if layer_record["kind"] == "edges" else layer_record["groups"]
             for neighbour_list in neighbour_lists:
                 neighbour_list["nodes"] = views.node_records(node_table.iloc[neighbour_list["nodes"]])
-        answer: Answer = views.node_records(node_table.iloc[[node]])[0] | {"layers": layers}
+        answer: Answer = views.node_records(node_table.iloc[[node]])[0] | {"layers": layer_records}
         fit = self._fit(query, "fit", data)
         if fit is not None and fit.interval is None:
             class_probabilities = zip(fit.classes, fit.probabilities[node].tolist(), strict=True)
@@ -368,13 +373,13 @@ def _failed(project: Project, error: Exception) -> JSONResponse:
 
 async def _body(request: Request) -> Answer:
     """The JSON object of a request, of bounded size."""
-    content = bytearray()
+    body_bytes = bytearray()
     async for chunk in request.stream():
-        content += chunk
-        if len(content) > MAX_BODY_BYTES:
+        body_bytes += chunk
+        if len(body_bytes) > MAX_BODY_BYTES:
             raise DataError("the request is too large")
     try:
-        body = json.loads(bytes(content) or b"{}")
+        body = json.loads(bytes(body_bytes) or b"{}")
     except (ValueError, RecursionError):
         raise DataError("the request is not JSON") from None
     if not isinstance(body, dict):
@@ -457,7 +462,7 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
     for name in vars(Api):
         if not name.startswith("_"):
             work = getattr(api, name)
-            method, address = work.__doc__.split()[:2]
-            path = re.sub("[A-Z]+", lambda found: f"{{{found[0].lower()}}}", address.rstrip(":."))
-            routes.append(Route(path, post(work) if method == "POST" else get(work), methods=[method]))
+            http_method, route_address = work.__doc__.split()[:2]
+            route_path = re.sub("[A-Z]+", lambda found: f"{{{found[0].lower()}}}", route_address.rstrip(":."))
+            routes.append(Route(route_path, post(work) if http_method == "POST" else get(work), methods=[http_method]))
     return Starlette(routes=routes), api.jobs

@@ -84,9 +84,9 @@ def script(project: Project, results: Results) -> str:
         "# Makes the results of this project again, elsewhere. Run it in the folder of the project.",
         "set -e",
     ]
-    for record in results.records():
-        if record.get("command"):
-            command = str(record["command"])
+    for result_record in results.records():
+        if result_record.get("command"):
+            command = str(result_record["command"])
             script_lines.append(command.replace("--out results/", "--out again/"))
     if len(script_lines) == 3:
         command_words = ["gramme", "fit", *project.reading_words(), "--out", "again/1-fit"]
@@ -98,10 +98,10 @@ def snippet(project: Project, results: Results, result: str) -> str:
     """Python that makes the same predictions, to be run in the folder of the project."""
     plan = project.opened().plan
     reading_options = project.reading_options(plan)
-    class_name, seed = "GrammeRegressor" if plan.predicts_numbers else "GrammeAuto", 0
+    class_name, random_seed = "GrammeRegressor" if plan.predicts_numbers else "GrammeAuto", 0
     if result:
         fit_config = json.loads(results.path(result, "config.json").read_text(encoding="utf-8"))
-        seed = int(fit_config.get("seed", 0))
+        random_seed = int(fit_config.get("seed", 0))
         class_name = _CLASSES.get(fit_config.get("method"), class_name)
     data_paths = [f"{DATA}/{name}" for name in plan.data()]
     if plan.is_table:
@@ -130,7 +130,9 @@ def snippet(project: Project, results: Results, result: str) -> str:
             kinds_by_file = [
                 relation_text.split("=", 1)[0].split(":") for relation_text in reading_options.pop("relation")
             ]
-            source_code = repr({tuple(kinds): file for kinds, file in zip(kinds_by_file, data_paths, strict=True)})
+            source_code = repr(
+                {tuple(kind_names): file for kind_names, file in zip(kinds_by_file, data_paths, strict=True)}
+            )
             reader_name = "gramme.io.read_relations"
         reading_lines = [
             f"graph = {reader_name}({source_code}, {_arguments(reading_options)})",
@@ -138,7 +140,7 @@ def snippet(project: Project, results: Results, result: str) -> str:
         ]
     code_lines = ["import gramme", *reading_lines, "print(model.predict()[:10], model.layer_importance_)"]
     code_lines.append('model.report("page.html")')
-    return "\n".join(code_lines).replace("METHOD", class_name).replace("SEED", str(seed)) + "\n"
+    return "\n".join(code_lines).replace("METHOD", class_name).replace("SEED", str(random_seed)) + "\n"
 
 
 _CLASSES = {

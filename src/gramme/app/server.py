@@ -52,15 +52,15 @@ class Tickets:
         self._turn = threading.Lock()
 
     def give(self, what: Any) -> str:
-        now = time.monotonic()
+        current_time = time.monotonic()
         with self._turn:
             self._made = {
                 old_ticket: expiry_and_parcel
                 for old_ticket, expiry_and_parcel in self._made.items()
-                if expiry_and_parcel[0] > now
+                if expiry_and_parcel[0] > current_time
             }
             ticket = secrets.token_urlsafe(24)
-            self._made[ticket] = (now + TICKET_SECONDS, what)
+            self._made[ticket] = (current_time + TICKET_SECONDS, what)
         return ticket
 
     def take(self, ticket: str) -> Any:
@@ -97,8 +97,8 @@ class Guard:
             await send(message)
 
         problem = self._problem(scope)
-        answer = self.app if problem is None else PlainTextResponse(problem, 403)
-        await answer(scope, receive, guarded)
+        answering_app = self.app if problem is None else PlainTextResponse(problem, 403)
+        await answering_app(scope, receive, guarded)
 
     def _problem(self, scope: Scope) -> str | None:
         header_values: dict[bytes, list[bytes]] = {}
@@ -109,8 +109,8 @@ class Guard:
             return "this server answers to its own address on this machine only"
         if any(origin.lower() not in self.origins for origin in header_values.get(b"origin", [])):
             return "another web page may not speak to this server"
-        sites = header_values.get(b"sec-fetch-site", [])
-        if any(site not in (b"same-origin", b"none") for site in sites):
+        fetch_sites = header_values.get(b"sec-fetch-site", [])
+        if any(site not in (b"same-origin", b"none") for site in fetch_sites):
             return "another web page may not speak to this server"
         if not scope["path"].startswith("/api/"):
             return None
@@ -157,19 +157,19 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
 
     with contextlib.closing(listen(port)) as listening_socket:
         port_number = listening_socket.getsockname()[1]
-        token = secrets.token_urlsafe(24)
+        access_token = secrets.token_urlsafe(24)
         address = f"http://127.0.0.1:{port_number}/"
         project.note_owner(f"process {os.getpid()}, {address}")
         app, jobs = make_app(project)
-        guarded = Guard(app, token=token, port=port_number)
-        config = uvicorn.Config(
-            guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2,
+        guarded_app = Guard(app, token=access_token, port=port_number)
+        server_config = uvicorn.Config(
+            guarded_app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2,
             server_header=False, date_header=False, ws="none",
         )  # fmt: skip
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(server_config)
 
         try:
-            yield f"{address}#token={token}", functools.partial(server.run, sockets=[listening_socket])
+            yield f"{address}#token={access_token}", functools.partial(server.run, sockets=[listening_socket])
         finally:
             jobs.close()
 

@@ -65,34 +65,36 @@ class Picture:
 
 def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     """Places and lines of a graph, or of an honest sample of it."""
-    random = np.random.default_rng(0)
-    chosen = drawn_nodes(graph.num_nodes, np.asarray(labelled, dtype=bool), random)
+    generator = np.random.default_rng(0)
+    drawn_indices = drawn_nodes(graph.num_nodes, np.asarray(labelled, dtype=bool), generator)
     layers: Mapping[str, Any] = with_coupling_layers(graph).layers
-    if chosen.size < graph.num_nodes:
-        layers = {name: layer.subset(chosen) for name, layer in layers.items()}
-    drawn_graph = MultilayerGraph(dict(layers), num_nodes=chosen.size)
+    if drawn_indices.size < graph.num_nodes:
+        layers = {name: layer.subset(drawn_indices) for name, layer in layers.items()}
+    drawn_graph = MultilayerGraph(dict(layers), num_nodes=drawn_indices.size)
     place_blocks = [node_positions(drawn_graph).astype(np.float32)]
-    num_points, layer_records, line_arrays = chosen.size, [], []
+    num_points, layer_records, line_arrays = drawn_indices.size, [], []
     incidences = {name: layer.incidence() for name, layer in layers.items()}
     line_counts = {name: layers[name].num_edges if found is None else found.nnz for name, found in incidences.items()}
     line_budget = fair_share(list(line_counts.values()), MAX_DRAWN_LINES)
     for name, members in incidences.items():
-        sampled = _sample(line_counts[name], line_budget, random)
+        line_sample = _sample(line_counts[name], line_budget, generator)
         if members is None:
             edges = layers[name].to_edges()
-            point_pairs = np.stack([edges.source[sampled], edges.target[sampled]], axis=1)
+            point_pairs = np.stack([edges.source[line_sample], edges.target[line_sample]], axis=1)
         else:
-            member = np.repeat(np.arange(chosen.size), np.diff(members.indptr))
-            group = members.indices.astype(np.int64)
-            group_sizes = np.maximum(np.bincount(group, minlength=members.shape[1]), 1)
-            coordinate_sums = [np.bincount(group, place_blocks[0][member, axis], group_sizes.size) for axis in (0, 1)]
+            member_index = np.repeat(np.arange(drawn_indices.size), np.diff(members.indptr))
+            group_index = members.indices.astype(np.int64)
+            group_sizes = np.maximum(np.bincount(group_index, minlength=members.shape[1]), 1)
+            coordinate_sums = [
+                np.bincount(group_index, place_blocks[0][member_index, axis], group_sizes.size) for axis in (0, 1)
+            ]
             place_blocks.append((np.stack(coordinate_sums, axis=1) / group_sizes[:, None]).astype(np.float32))
-            point_pairs = np.stack([member[sampled], num_points + group[sampled]], axis=1)
+            point_pairs = np.stack([member_index[line_sample], num_points + group_index[line_sample]], axis=1)
             num_points += members.shape[1]
         line_arrays.append(point_pairs.astype(np.uint32))
         kind = "edges" if members is None else "groups"
         layer_records.append({"name": name, "kind": kind, "lines": len(point_pairs), "of": line_counts[name]})
-    return Picture(chosen, np.concatenate(place_blocks), layer_records, line_arrays, graph.num_nodes)
+    return Picture(drawn_indices, np.concatenate(place_blocks), layer_records, line_arrays, graph.num_nodes)
 
 
 def drawn_nodes(total: int, labelled: NDArray[np.bool_], random: np.random.Generator) -> Indices:
@@ -126,19 +128,21 @@ class Neighbours:
         for name, layer in self.graph.layers.items():
             groups = layer.as_groups()
             if groups is None:
-                neighbours, weights = layer.neighbours(node)
-                strongest = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
-                nearest = {"count": len(neighbours), "nodes": neighbours[strongest].tolist()}
-                layer_records.append({"layer": name, "kind": "edges"} | nearest)
+                neighbours, edge_weights = layer.neighbours(node)
+                strongest = np.argsort(-edge_weights, kind="stable")[:MAX_NEIGHBOURS]
+                nearest_record = {"count": len(neighbours), "nodes": neighbours[strongest].tolist()}
+                layer_records.append({"layer": name, "kind": "edges"} | nearest_record)
                 continue
             incidence = groups.incidence()
             own_groups = incidence.indices[incidence.indptr[node] : incidence.indptr[node + 1]]
             members = self._members.setdefault(name, groups.members())
             group_records = []
             for group in own_groups[:MAX_NEIGHBOURS].tolist():
-                shown = [int(member) for member in members[group][: MAX_MEMBERS + 1] if member != node][:MAX_MEMBERS]
+                member_indices = [int(member) for member in members[group][: MAX_MEMBERS + 1] if member != node][
+                    :MAX_MEMBERS
+                ]
                 group_name = str(groups.group_names[group])
-                group_records.append({"group": group_name, "size": len(members[group]), "nodes": shown})
+                group_records.append({"group": group_name, "size": len(members[group]), "nodes": member_indices})
             layer_records.append({"layer": name, "kind": "groups", "count": len(own_groups), "groups": group_records})
         return layer_records
 
@@ -187,15 +191,19 @@ class Ranges:
     def predictions(self, table: pd.DataFrame) -> Predictions:
         low, value, high = (table[column].astype(float) for column in ("low", "predicted", "high"))
         range_codes, half_widths = self.of(value), (high - low) / 2
-        known = (table["known"] != "").to_numpy()
+        is_known = (table["known"] != "").to_numpy()
         low_texts, shown_numbers, high_texts = (
             [number_within(number, width) for number, width in zip(numbers, half_widths, strict=True)]
             for numbers in (value - half_widths, value, value + half_widths)
         )
-        ends = zip(low_texts, high_texts, np.isfinite(half_widths), strict=True)
-        interval = [f"{low_text} to {high_text}" if bounded else "anything" for low_text, high_text, bounded in ends]
-        blank = np.full((len(table), len(self.names)), np.nan)
-        return Predictions(tuple(self.names), blank, range_codes, blank[:, 0], known, shown_numbers, interval)
+        interval_ends = zip(low_texts, high_texts, np.isfinite(half_widths), strict=True)
+        interval = [
+            f"{low_text} to {high_text}" if bounded else "anything" for low_text, high_text, bounded in interval_ends
+        ]
+        no_probabilities = np.full((len(table), len(self.names)), np.nan)
+        return Predictions(
+            tuple(self.names), no_probabilities, range_codes, no_probabilities[:, 0], is_known, shown_numbers, interval
+        )
 
 
 class Results:
@@ -276,13 +284,13 @@ def _predictions(path: Path) -> Predictions:
         raise DataError(f"{path.name} has no probabilities of classes")
     probabilities = table[probability_columns].apply(pd.to_numeric).to_numpy(dtype=np.float64)
     classes = tuple(name.removeprefix("probability_") for name in probability_columns)
-    known, class_codes = (table["known"] != "").to_numpy(), probabilities.argmax(axis=1)
+    is_known, class_codes = (table["known"] != "").to_numpy(), probabilities.argmax(axis=1)
     return Predictions(
         classes,
         probabilities,
         class_codes,
         probabilities.max(axis=1),
-        known,
+        is_known,
         [classes[class_code] for class_code in class_codes],
     )
 
@@ -310,8 +318,8 @@ def sorted_rows(table: pd.DataFrame, by: str | None, *, descending: bool) -> pd.
         return table[::-1] if descending else table
     values = table[by].replace("", None)
     plain_values = values.map(lambda one: one.replace(",", "") if isinstance(one, str) else one)
-    numbers = pd.to_numeric(plain_values, errors="coerce")
-    sort_keys = numbers if numbers.notna().sum() == values.notna().sum() else values.str.casefold()
+    numeric_values = pd.to_numeric(plain_values, errors="coerce")
+    sort_keys = numeric_values if numeric_values.notna().sum() == values.notna().sum() else values.str.casefold()
     row_order = sort_keys.sort_values(ascending=not descending, kind="stable", na_position="last").index
     return table.loc[row_order]
 
@@ -356,11 +364,11 @@ def node_records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:
     """Which nodes one fit predicts differently than another."""
-    changed: NDArray[np.bool_] = earlier.names != later.names
-    return changed
+    is_changed: NDArray[np.bool_] = earlier.names != later.names
+    return is_changed
 
 
 def mean_certainty(fit: Predictions) -> float | None:
     """The mean certainty on nodes whose label the fit did not know; None if it knew all, or predicts numbers."""
-    unknown = fit.probability[~fit.known]
-    return float(unknown.mean()) if unknown.size and fit.interval is None else None
+    unknown_certainties = fit.probability[~fit.known]
+    return float(unknown_certainties.mean()) if unknown_certainties.size and fit.interval is None else None

@@ -38,10 +38,10 @@ def main() -> None:
     request_line = sys.stdin.readline()
     if not request_line:
         return  # the app has no use for this process any more
-    request = json.loads(request_line)
-    os.chdir(request["folder"])
-    with noted(Path(request["progress"])):
-        command_line(request["words"])
+    request_record = json.loads(request_line)
+    os.chdir(request_record["folder"])
+    with noted(Path(request_record["progress"])):
+        command_line(request_record["words"])
 
 
 @contextlib.contextmanager
@@ -49,13 +49,18 @@ def noted(path: Path) -> Any:
     """Within this, what the command is doing is written to a file, again and again."""
     from gramme.cli.progress import SignOfLife, listening
 
-    sign = SignOfLife("Starting")
+    progress_sign = SignOfLife("Starting")
     end_event = threading.Event()
 
     def note() -> None:
         while not end_event.wait(0.2):
-            seconds_left = sign.left.seconds()
-            progress_record = {"what": sign.what, "done": sign.left.done, "left": seconds_left, "at": time.time()}
+            seconds_left = progress_sign.left.seconds()
+            progress_record = {
+                "what": progress_sign.what,
+                "done": progress_sign.left.done,
+                "left": seconds_left,
+                "at": time.time(),
+            }
             part_path = path.with_suffix(".part")
             with contextlib.suppress(OSError):
                 part_path.write_text(json.dumps(progress_record), encoding="utf-8")
@@ -64,7 +69,7 @@ def noted(path: Path) -> Any:
     thread = threading.Thread(target=note, daemon=True)
     thread.start()
     try:
-        with listening(sign):
+        with listening(progress_sign):
             yield
     finally:
         end_event.set()
