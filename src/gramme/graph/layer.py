@@ -122,7 +122,7 @@ class Layer(Frozen, ABC):
 
     @property
     def part(self) -> Any:
-        """What one process has of a layer whose rest others have (:mod:`gramme.ops.parts`); None for a whole layer."""
+        """What one process has of a layer whose rest others have (``gramme.ops.parts``); None for a whole layer."""
         return None
 
     @property
