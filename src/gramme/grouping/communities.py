@@ -183,7 +183,7 @@ def _partition_finder(count: int | None, resolution: float, engine: str) -> Part
             return _by_leidenalg(layers, weights, random, resolution)
         return layers.partition(weights, random, resolution=resolution, tries=TRIES)
 
-    def of_count(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
+    def of_count(count: int, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
         # the resolution at which there are enough groups, then the mergers that cost least
         has_ties = layers.strengths.sum(axis=1) > 0
         low_exponent, high_exponent = -4.0, 4.0  # of the binary logarithm of the resolution
@@ -202,7 +202,7 @@ def _partition_finder(count: int | None, resolution: float, engine: str) -> Part
             best_groups = at(2.0**high_exponent, layers, weights, random)
         return merged(layers, weights, best_groups, count, 2.0**high_exponent)
 
-    return partial(at, resolution) if count is None else of_count
+    return partial(at, resolution) if count is None else partial(of_count, count)
 
 
 def merged(layers: TiedLayers, weights: Floats, group: Ints, count: int, resolution: float) -> Ints:
