@@ -359,7 +359,7 @@ def _calibration(odds: Floats, linked: Linked) -> tuple[float, float]:
     """
 
     def loss(line: Floats) -> float:
-        ridge = (line[0] - 1) ** 2 + line[1] ** 2
+        ridge = float((line[0] - 1) ** 2 + line[1] ** 2)
         return len(odds) * loss_of(line[0] * odds + line[1], linked) + ridge / 2
 
     slope, offset = minimize(loss, np.array([1.0, 0.0])).x

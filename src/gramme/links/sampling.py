@@ -331,7 +331,8 @@ def set_aside(
     part has to do.
     """
     is_large = sum(layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges") > 100_000
-    evidence_rows, kinds_by_part, pairs_by_part, candidate_lists = [], [], [], []
+    evidence_rows, kinds_by_part, pairs_by_part = [], [], []
+    candidate_lists: list[CandidateList] = []
     for round_part, asked_pairs, pair_kinds in _parts(graph, name, seed, groups):
         evidence = Evidence(round_part.graph, name, gathered)
         evidence_rows.append(evidence.of(asked_pairs))

@@ -159,7 +159,8 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
 
 
 def _arpack_leading(operator: LinearOperator, start: Floats, symmetric: bool) -> tuple[float, Floats]:
-    eigen_solver, eigenvalue_kind = (eigsh, "LA") if symmetric else (eigs, "LR")
+    eigen_solver: Any = eigsh if symmetric else eigs
+    eigenvalue_kind = "LA" if symmetric else "LR"
     try:
         values, vectors = eigen_solver(operator, k=1, which=eigenvalue_kind, v0=start, maxiter=VERSATILITY_MAX_STEPS)
     except ArpackNoConvergence:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,8 @@ class LayerProduct:
         if incidence is None:
             forward_matrix = layer.to_scipy()
             backward_matrix = sp.csr_array(forward_matrix.T.tocsr()) if layer.directed else forward_matrix
-            self.times, self.transposed = forward_matrix.__matmul__, backward_matrix.__matmul__
+            self.times: Callable[[Floats], Floats] = forward_matrix.__matmul__
+            self.transposed: Callable[[Floats], Floats] = backward_matrix.__matmul__
         else:
             from_groups = sp.csr_array(incidence.T.tocsr())
             # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
