@@ -466,10 +466,8 @@ def _view_maps(ways: Sequence[NeighbourView], context: Context) -> pd.DataFrame:
     second class is among nodes whose neighbours have the first than among all.
     """
     beliefs = context.beliefs()
-    map_columns: dict[str, list[Any]] = {
-        column_name: []
-        for column_name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
-    }
+    columns = ["layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes"]
+    view_maps = []
     for view in ways:
         neighbour_sums = view.sums(beliefs)
         neighbour_shares = neighbour_sums / np.maximum(neighbour_sums.sum(axis=1, keepdims=True), 1e-12)
@@ -481,12 +479,8 @@ def _view_maps(ways: Sequence[NeighbourView], context: Context) -> pd.DataFrame:
             evidence = np.where(joint_counts > 0, joint_counts * np.log(conditional_shares / usual_shares), 0.0)
         np.fill_diagonal(evidence, -1.0)
         neighbour_class, own_class = divmod(int(evidence.argmax()), evidence.shape[1])
-        map_columns["layer"].append(view.layer)
-        map_columns["direction"].append(view.direction)
-        map_columns["neighbour"].append(neighbour_class)
-        map_columns["own"].append(own_class)
-        map_columns["alike"].append(float(np.trace(joint_counts) / joint_total))
-        map_columns["share"].append(float(conditional_shares[neighbour_class, own_class]))
-        map_columns["usual"].append(float(usual_shares[own_class]))
-        map_columns["nodes"].append(float(joint_counts[neighbour_class, own_class]))
-    return pd.DataFrame(map_columns)
+        pair = (neighbour_class, own_class)
+        alike = np.trace(joint_counts) / joint_total
+        numbers = (alike, conditional_shares[pair], usual_shares[own_class], joint_counts[pair])
+        view_maps.append((view.layer, view.direction, *pair, *map(float, numbers)))
+    return pd.DataFrame(view_maps, columns=columns)
