@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,7 @@ def main() -> None:
     given = parser.parse_args()
     known = networks(given.data)
     chosen = given.networks.split(",") if given.networks else list(known)
-    rows: list[dict[str, object]] = []
+    rows: list[Any] = []
     if given.out is not None and given.out.exists():
         rows = pd.read_csv(given.out).to_dict(orient="records")
     for name in chosen:

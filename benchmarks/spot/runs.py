@@ -311,7 +311,7 @@ def record_methods(record: Record, folder: Path) -> None:
     """Every method on every graph, variants on some."""
     for graph_name, make in SPOT_GRAPHS.items():
         graph = make()
-        models = {name: method.estimator() for name, method in METHODS.items()}
+        models: dict[str, Any] = {name: method.estimator() for name, method in METHODS.items()}
         if graph_name in VARIANT_GRAPHS:
             models |= VARIANTS
         for name, model in models.items():

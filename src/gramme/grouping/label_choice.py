@@ -306,7 +306,7 @@ def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
         try:
             values, vectors = eigsh(scaled_ties, dimensions, which="LA", v0=start_vector, tol=1e-3, maxiter=50)
         except ArpackNoConvergence as stopped:
-            values, vectors = stopped.eigenvalues, stopped.eigenvectors
+            values, vectors = stopped.eigenvalues.real, stopped.eigenvectors.real
         vectors = vectors[:, np.argsort(-values)]
     vectors = np.where(node_degree[:, None] > 0, vectors, 0.0)
     row_length = np.linalg.norm(vectors, axis=1, keepdims=True)

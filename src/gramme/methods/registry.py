@@ -64,43 +64,36 @@ class Method:
         return self.estimator(**{**self.settings, **changed})
 
 
-METHODS = {
-    name: Method(name, f"gramme.methods.{place}", about, *more)
-    for name, place, about, *more in (
-        ("gramme-auto", "auto.gramme_auto.GrammeAuto", "a mixture of the best, weighed by the labels themselves"),
-        ("gramme-fusion", "attention.gramme_fusion.GrammeFusion", "attention within each layer, layers fused"),
-        ("gramme-sg", "attention.gramme_sg.GrammeSG", "attention on the supra graph of all layers"),
-        *(
-            (f"{name}-{preset}", f"attention.{name.replace('-', '_')}.{title}", f"{about} with {words}", None, preset)
-            for preset, words in (
-                ("paper", "the settings of the paper"),
-                ("authors", "the settings of its authors' code"),
-            )
-            for name, title, about in (
-                ("gramme-fusion", "GrammeFusion", "GrAMME-Fusion"),
-                ("gramme-sg", "GrammeSG", "GrAMME-SG"),
-            )
-        ),
-        ("deepwalk", "embedding.deepwalk.DeepWalk", "random walks per layer, skip-gram, averaged", "walks"),
-        ("node2vec", "embedding.deepwalk.Node2Vec", "biased random walks per layer, averaged", "walks"),
-        ("line", "embedding.line.LINE", "first- and second-order proximity per layer, averaged"),
-        ("pmne-n", "embedding.pmne.PMNENetwork", "node2vec on all layers merged", "walks"),
-        ("pmne-r", "embedding.pmne.PMNEResults", "node2vec per layer, side by side", "walks"),
-        ("pmne-c", "embedding.pmne.PMNECoanalysis", "node2vec on walks that hop between layers", "walks"),
-        ("mne", "embedding.mne.MNE", "a common embedding plus a small one per layer"),
-        ("label-propagation", "propagation.label_propagation.LabelPropagation", "known labels spread over all layers"),
-        ("gat", "peers.networks.GAT", "graph attention network on the union of the layers", "pyg"),
-        ("rgcn", "peers.networks.RGCN", "relational graph convolutions, one relation per layer", "pyg"),
-        ("han", "peers.networks.HAN", "attention within each layer, then over the layers", "pyg"),
-        ("one-hot-logistic", "linear.one_hot_logistic.OneHotLogistic", "logistic regression on the nodes' groups"),
-        (
-            "label-shares",
-            "linear.label_shares.LabelShares",
-            "what neighbours' labels say, learned per layer and direction",
-        ),
-        ("boosting", "boosting.table_boosting.TableBoosting", "boosted trees on numbers and on statistics of groups"),
-        ("majority", "majority.Majority", "the most frequent class for everybody"),
-    )
+_LISTED: tuple[tuple[Any, ...], ...] = (
+    ("gramme-auto", "auto.gramme_auto.GrammeAuto", "a mixture of the best, weighed by the labels themselves"),
+    ("gramme-fusion", "attention.gramme_fusion.GrammeFusion", "attention within each layer, layers fused"),
+    ("gramme-sg", "attention.gramme_sg.GrammeSG", "attention on the supra graph of all layers"),
+    *(
+        (f"{name}-{preset}", f"attention.{name.replace('-', '_')}.{title}", f"{about} with {words}", None, preset)
+        for preset, words in (("paper", "the settings of the paper"), ("authors", "the settings of its authors' code"))
+        for name, title, about in (
+            ("gramme-fusion", "GrammeFusion", "GrAMME-Fusion"),
+            ("gramme-sg", "GrammeSG", "GrAMME-SG"),
+        )
+    ),
+    ("deepwalk", "embedding.deepwalk.DeepWalk", "random walks per layer, skip-gram, averaged", "walks"),
+    ("node2vec", "embedding.deepwalk.Node2Vec", "biased random walks per layer, averaged", "walks"),
+    ("line", "embedding.line.LINE", "first- and second-order proximity per layer, averaged"),
+    ("pmne-n", "embedding.pmne.PMNENetwork", "node2vec on all layers merged", "walks"),
+    ("pmne-r", "embedding.pmne.PMNEResults", "node2vec per layer, side by side", "walks"),
+    ("pmne-c", "embedding.pmne.PMNECoanalysis", "node2vec on walks that hop between layers", "walks"),
+    ("mne", "embedding.mne.MNE", "a common embedding plus a small one per layer"),
+    ("label-propagation", "propagation.label_propagation.LabelPropagation", "known labels spread over all layers"),
+    ("gat", "peers.networks.GAT", "graph attention network on the union of the layers", "pyg"),
+    ("rgcn", "peers.networks.RGCN", "relational graph convolutions, one relation per layer", "pyg"),
+    ("han", "peers.networks.HAN", "attention within each layer, then over the layers", "pyg"),
+    ("one-hot-logistic", "linear.one_hot_logistic.OneHotLogistic", "logistic regression on the nodes' groups"),
+    ("label-shares", "linear.label_shares.LabelShares", "what neighbours' labels say, learned per layer and direction"),
+    ("boosting", "boosting.table_boosting.TableBoosting", "boosted trees on numbers and on statistics of groups"),
+    ("majority", "majority.Majority", "the most frequent class for everybody"),
+)
+METHODS: dict[str, Method] = {
+    name: Method(name, f"gramme.methods.{place}", about, *more) for name, place, about, *more in _LISTED
 }
 """All methods by name: those of gramme, and those that installed packages name in the entry point group
 ``gramme.methods``, as in ``my-method = "my_package.module:MyMethod"``."""

@@ -128,7 +128,8 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
                 f"{problem_words}must hold positions of nodes, whole numbers from 0 to {last_position}, not "
                 f"{wrong_number}"
             )
-        return position_numbers.astype(np.int64)
+        positions: NDArray[np.int64] = position_numbers.astype(np.int64)
+        return positions
 
     def _one_label_per_node(
         self, nodes: NDArray[np.int64], codes: NDArray[np.intp]

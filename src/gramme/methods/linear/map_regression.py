@@ -213,7 +213,7 @@ class _Problem:
         coefficients *= self.scale
         self._turn(coefficients)
         weights = numbers[end : end + len(self.table.log_odds)] * self.weight_scale
-        common = float(numbers[-self.classes - 1]) * self.common_scale
+        common = float(numbers[-self.classes - 1] * self.common_scale)
         return coefficients, weights, common, numbers[-self.classes :] * self.intercept_scale
 
     def maps(self, numbers: Floats) -> Maps:

@@ -59,7 +59,8 @@ last bit of every sum. Beyond this size sums are taken together, and such vector
 class LayerSteps:
     """One layer: values of neighbours, scaled by the square roots of the degrees (``scale``) on both sides."""
 
-    def __init__(self, graph: PartGraph, layer: PartEdges | PartGroups) -> None:
+    def __init__(self, graph: PartGraph, layer: Layer) -> None:
+        assert isinstance(layer, (PartEdges, PartGroups))
         self.layer, self.inside = layer, layer.incidence()
         if isinstance(layer, PartEdges):
             symmetric = not layer.directed
@@ -82,6 +83,7 @@ class LayerSteps:
 
     def over_members(self, values: Floats) -> Floats:
         """Sums of the groups with members here, over all their members."""
+        assert self.inside is not None  # a layer of edges has no groups
         local_sums = np.ascontiguousarray(self.inside.T @ values)
         group_sums: Floats = self._shared.whole_(torch.from_numpy(local_sums)).numpy()
         return group_sums
