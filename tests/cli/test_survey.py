@@ -73,19 +73,19 @@ def test_every_number_of_the_page_is_one_of_the_tables(fitted: Path) -> None:
     (others,) = found(r"for the other (\d+) nodes", text)
     assert int(others) == (~known).sum()
     right = (table["known"] == table["out_of_fold_predicted"])[known]
-    said, tested = found(r"([\d.]+)% accuracy on (\d+) labelled nodes", text)
+    said, tested = found(r"([\d.]+) % accuracy on (\d+) labelled nodes", text)
     assert int(tested) == known.sum() == config["estimate"]["nodes"]
     assert float(said) == pytest.approx(100 * right.mean(), abs=0.05)
-    (guess,) = found(r"the most common class, would be right for (\d+)%", text)
+    (guess,) = found(r"the most common class, would be right for (\d+) %", text)
     assert int(guess) == round(100 * table["known"].value_counts(normalize=True).iloc[0])
     matrix = pd.crosstab(table["known"], table["out_of_fold_predicted"])
     for team in "ABC":
-        cells = found(rf"{team} (\d+) (\d+) (\d+) \d+% ", text)
+        cells = found(rf"{team} (\d+) (\d+) (\d+) \d+ % ", text)
         assert [int(cell) for cell in cells] == matrix.reindex(columns=list("ABC")).loc[team].fillna(0).tolist()
     layers = pd.read_csv(fitted / "layers.csv").set_index("layer")["importance"]
     section = text[text.index("the shares add up to 100 %") :]
     for layer, share in layers.items():
-        (told,) = found(rf"{layer} ([\d.]+)%", section)
+        (told,) = found(rf"{layer} ([\d.]+) %", section)
         assert float(told) == pytest.approx(100 * share, abs=0.06)
     assert "advice, friends" in text
     assert re.search(r"--directed\b", text)
