@@ -89,10 +89,11 @@ def official_nodes(chosen: argparse.Namespace, folder: Path) -> Prepared:
 def card_transactions(chosen: argparse.Namespace, folder: Path) -> Prepared:
     """S-FFSD: sender, receiver, place and type are groups, time and amount numbers."""
     frame = pd.read_csv(Path(os.environ["GRAMME_DATA"], "s_ffsd", "S-FFSD.zip"))
-    frame["Labels"] = frame["Labels"].where(frame["Labels"] != 2)
+    # whole numbers with gaps: as floats they would be written "1.0" and match no prediction
+    frame["Labels"] = frame["Labels"].where(frame["Labels"] != 2).astype("Int64")
     known = frame["Labels"].dropna()
     hidden = known.sample(frac=0.2, random_state=2).index
-    return as_table(frame, "Labels", frame["Labels"].loc[hidden].astype(int).astype(str), folder)
+    return as_table(frame, "Labels", frame["Labels"].loc[hidden].astype(str), folder)
 
 
 def made_table(chosen: argparse.Namespace, folder: Path) -> Prepared:
