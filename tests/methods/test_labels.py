@@ -132,6 +132,23 @@ def test_amounts_are_no_classes():
     assert len(known_labels(graph, np.arange(60) // 2).classes) == 30  # codes of classes
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "difference"),
+    [
+        ("1b", "1B", "case"),
+        ("Caf\N{LATIN SMALL LETTER E WITH ACUTE}", "Cafe\N{COMBINING ACUTE ACCENT}", "invisible characters"),
+        ("a", "a\N{ZERO WIDTH SPACE}", "invisible characters"),
+        (7, "7", "type"),
+    ],
+)
+def test_classes_that_look_alike_are_said(one, other, difference):
+    with pytest.warns(GrammeWarning, match=f"the labels .* differ in .*{difference}.* alone and are two classes"):
+        known_labels(GRAPH, [one, other, one, None])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known_labels(GRAPH, [one, "b", one, None])
+
+
 def ring(nodes=6):
     return MultilayerGraph({"a": EdgeLayer(nodes, range(nodes), [*range(1, nodes), 0])})
 

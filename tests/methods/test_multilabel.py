@@ -11,6 +11,7 @@ from sklearn.metrics import f1_score, label_ranking_loss
 import gramme
 from gramme import DataError, EdgeLayer, GrammeRegressor, MembershipLayer, MultiLabelClassifier, MultilayerGraph
 from gramme.cli.app import main
+from gramme.errors import GrammeWarning
 from gramme.methods import LabelPropagation, OneHotLogistic
 from gramme.methods.multilabel import compare_label_sets, known_label_sets, multilabel_scores
 
@@ -170,3 +171,8 @@ def test_the_command_line_writes_a_column_per_label(tmp_path: Path, capsys: pyte
     assert config["estimate"]["nodes"] == found["held_out"].sum() == 9
     assert config["estimate"]["micro_f1"] > 0.9
     assert "macro-F1" in capsys.readouterr().out
+
+
+def test_labels_that_look_alike_are_said():
+    with pytest.warns(GrammeWarning, match="the labels 'Chess' and 'chess' differ in case"):
+        known_label_sets(GRAPH, [["chess"], ["Chess", "go"]] * 20)

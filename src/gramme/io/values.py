@@ -66,29 +66,35 @@ def plain_form(name: str) -> str:
     return whole[1] if whole else " ".join(name.casefold().split())
 
 
+def twins(names: Iterable[Any], what: str, become: str) -> str | None:
+    """A sentence about names that look alike to a reader and are different all the same; None if there are none."""
+    first_of: dict[str, Any] = {}
+    alike_pairs = []
+    for name in names:
+        first_alike = first_of.setdefault(plain_form(str(name)), name)
+        if first_alike != name:
+            alike_pairs.append((first_alike, name))
+    if not alike_pairs:
+        return None
+    one, other = alike_pairs[0]
+    difference = "case, spaces, zeros or invisible characters" if isinstance(one, type(other)) else "type"
+    more = f", and {plural(len(alike_pairs) - 1, 'more pair')}" if len(alike_pairs) > 1 else ""
+    return f"the {what} {one!a} and {other!a} differ in {difference} alone and are two {become}{more}"
+
+
 def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
     """Say which names look alike to a reader and are different all the same, which is hardly ever meant."""
-    first_of: dict[str, str] = {}
-    alike_pairs, shortened = [], ""
-    for node_name in names:
-        shortened = shortened or (node_name if _SHORTENED.match(node_name) else "")
-        first_alike = first_of.setdefault(plain_form(node_name), node_name)
-        if first_alike != node_name:
-            alike_pairs.append((first_alike, node_name))
+    names = list(names)
+    shortened = next(filter(_SHORTENED.match, names), None)
     if shortened:
         tell(
             f"the {what} {shortened!r} and the like may be numbers that a spreadsheet has shortened, so that different "
             f"{become} have one name",
             doubt=True,
         )
-    if alike_pairs:
-        more = f", and {plural(len(alike_pairs) - 1, 'more pair')}" if len(alike_pairs) > 1 else ""
-        tell(
-            f"the {what} {alike_pairs[0][0]!a} and {alike_pairs[0][1]!a} differ in case, spaces, zeros or invisible "
-            "characters "
-            f"alone and are two {become}{more}",
-            doubt=True,
-        )
+    alike = twins(names, what, become)
+    if alike:
+        tell(alike, doubt=True)
 
 
 def require_proper(kind: str, names: Iterable[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from gramme.graph import MultilayerGraph, checked_graph, sorted_labels
 from gramme.graph.arrays import plain
 from gramme.graph.canonical import NameOrder
 from gramme.graph.columns import amounts
+from gramme.io.values import twins
 
 from .persistence import natural_array
 
@@ -240,8 +242,16 @@ def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = Non
             GrammeWarning,
             stacklevel=2,
         )
+    warn_of_twins(class_names)
     known = KnownLabels(labelled_nodes, _codes(label_values, class_names), natural_array(class_names))
     return known if sample_weight is None else known.reweighted(weight_of_node[labelled_nodes])
+
+
+def warn_of_twins(class_names: Iterable[Any]) -> None:
+    """Warn of classes that a reader would take for one, as the reading of files does."""
+    alike = twins(class_names, "labels", "classes")
+    if alike:
+        warnings.warn(alike, GrammeWarning, stacklevel=3)
 
 
 def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArray[np.object_]]:

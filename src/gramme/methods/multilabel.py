@@ -24,7 +24,7 @@ from gramme.graph import MultilayerGraph, checked_graph, sorted_labels
 from gramme.graph.arrays import loose_index
 
 from .base import NodeClassifier
-from .labels import labels_within
+from .labels import labels_within, warn_of_twins
 from .params import SHARE
 from .persistence import Learned, MisfitError, from_json, natural_array, plain_name, to_json, write_model
 
@@ -86,6 +86,7 @@ def known_label_sets(
         raise DataError(f"the labels of {label_sets.nodes.size} nodes are known; at least two are needed")
     if not label_sets.labels.size:
         raise DataError("no node has any label")
+    warn_of_twins(label_sets.labels.tolist())
     return label_sets
 
 

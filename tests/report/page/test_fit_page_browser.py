@@ -244,6 +244,10 @@ def test_the_export_holds_the_rows_shown_and_all_beyond_them(page: Page, model, 
 def test_every_way_to_colour_changes_the_map_and_its_legend(page: Page, model: GrammeFusion) -> None:
     titles = page.texts("#colour option")
     assert titles[:3] == ["known label", "prediction", "confidence"]
+    # known labels lie together in the map, also where a model that had not learned from them would miss them
+    for chooser in ("#colour", "#network-colour"):
+        assert page.evaluate(f"document.querySelector({chooser!r}).selectedOptions[0].text") == "prediction"
+    assert "none" not in page.text("#legend").split()
     assert {"answer", "clubs", "answer · attention received"} <= set(titles)
     assert any(title.startswith("friends · ") for title in titles)
     pictures, legends = [], []

@@ -8,6 +8,7 @@ from tests.browser import Page
 
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import LabelPropagation, OneHotLogistic
+from gramme.report import page as page_package
 from gramme.report.page import write_fit_page
 
 pytestmark = pytest.mark.browser
@@ -83,3 +84,26 @@ def test_names_stay_whole_and_groups_of_numbers_are_listed_from_low_to_high(tab:
     listed = " ".join(page.texts("#legend li"))
     places = [listed.index(name) for name in cut]
     assert places == sorted(places), listed
+
+
+def test_names_of_usual_length_stay_whole_in_the_links_of_a_phone(tab: Page, tmp_path: Path) -> None:
+    style = (Path(str(page_package.__file__)).parent / "assets" / "page.css").read_text(encoding="utf-8")
+    cells = (
+        "<td>person113</td><td>person144</td><td>friends</td><td>3.2 %</td><td>60.2 %</td><td>both have many links</td>"
+    )
+    file = tmp_path / "links.html"
+    file.write_text(
+        '<!doctype html><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style}</style><main><table class='reasons'><tbody><tr>{cells}</tr></tbody></table></main>",
+        encoding="utf-8",
+    )
+    tab.size(390, 800, 2, mobile=True)
+    try:
+        tab.open(file)
+        for column in (1, 2):
+            heights = f"""(() => {{ const range = document.createRange();
+              range.selectNodeContents(document.querySelector('td:nth-child({column})'));
+              return range.getClientRects().length; }})()"""
+            assert tab.evaluate(heights) == 1
+    finally:
+        tab.size(1200, 900)

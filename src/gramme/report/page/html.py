@@ -150,8 +150,8 @@ def signed(value: float) -> str:
 def class_text(label: Any, thing: str = "class") -> str:
     """The name of a class in a sentence, marked as one where it is a number.
 
-    >>> class_text("oak"), class_text("3"), class_text("-1.5")
-    ('oak', 'class 3', 'class -1.5')
+    >>> class_text("oak"), class_text("3"), class_text("-1.5"), class_text("2", "layer")
+    ('oak', 'class 3', 'class -1.5', 'layer 2')
     """
     return f"{thing} {label}" if re.fullmatch(r"[+-]?[\d.]+", str(label)) else str(label)
 
@@ -260,6 +260,7 @@ def _environment(rows: bool, html: bool) -> jinja2.Environment:
         "sort_by": lambda rows, key: sorted(rows, key=lambda row: _natural(row[key])),
         "class_text": class_text,
         "things": word,
+        "layer_name": lambda value, longest=40: name(class_text(value, "layer"), longest),
         "class_name": lambda value, longest=40: name(class_text(value), longest),
         "percent": percent,
         "node_name": lambda value, longest=40: name(class_text(value, "node"), longest),

@@ -72,6 +72,8 @@
     ...(nodes.label.some((code) => code) ? [byCodes("known label", nodes.label, nodes.labels)] : []),
     byCodes("prediction", unseen, nodes.labels), confidence(), ...neighbourhoods.flatMap(layerColours),
   ];
+  // known labels lie together in the map however often they would be missed, so it begins with what was predicted without them
+  const begin = unseen.some((code, i) => code !== nodes.predicted[i]) ? schemes.findIndex((scheme) => scheme.title === "prediction") : 0;
   const choosers = [byId("colour"), byId("network-colour")];
   for (const chooser of choosers)
     schemes.forEach((scheme, k) => chooser.append(element("option", { value: k }, scheme.title.length > 70 ? scheme.title.slice(0, 69) + "…" : scheme.title)));
@@ -103,8 +105,9 @@
     lines.push("predicted ", name(nodes.predictedText(i), 60), ", " + percent(nodes.probability[i]));
     return lines;
   }
-  let map = null, network = null, title = schemes[0].title;
-  made = schemes[0].make();
+  let map = null, network = null, title = schemes[begin].title;
+  made = schemes[begin].make();
+  for (const chooser of choosers) chooser.value = begin;
   paint();
   const canvas = byId("scatter");
   map = gramme.map({
