@@ -171,6 +171,17 @@ def test_the_command_line_writes_a_column_per_label(tmp_path: Path, capsys: pyte
     assert config["estimate"]["nodes"] == found["held_out"].sum() == 9
     assert config["estimate"]["micro_f1"] > 0.9
     assert "macro-F1" in capsys.readouterr().out
+    page = (tmp_path / "out" / "report.html").read_text()
+    estimate = config["estimate"]
+    assert f"macro-F1 {estimate['macro_f1']:.2f}, micro-F1 {estimate['micro_f1']:.2f}</strong> on 9 held-out" in page
+    assert main_ends(["report", str(tmp_path / "out"), "--out", str(tmp_path / "again.html")]) == 0
+    assert "Least certain rows" in (tmp_path / "again.html").read_text()
+
+
+def main_ends(words):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return ended.value.code
 
 
 def test_labels_that_look_alike_are_said():

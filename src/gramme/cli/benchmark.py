@@ -33,9 +33,10 @@ class BenchmarkOptions:
         "Splits of your own: a CSV with a column of node names and a column per split with train and test in it."
     )
     metric: str | None = option(
-        "What decides the best: accuracy, macro_f1, log_loss, calibration_error; links: roc_auc, average_precision, "
-        "hits_at_20; ask: accuracy, macro_f1."
+        "What decides the best: accuracy, macro_f1, log_loss, calibration_error; several labels: macro_f1, micro_f1, "
+        "ranking_loss, accuracy (all right); links: roc_auc, average_precision, hits_at_20; ask: accuracy, macro_f1."
     )
+    label_separator: str | None = option("What stands between the labels of a node that has several, like ';' in a;b.")
     repeats: int | None = option("Random splits per percentage; 20 unless --quick.")
     jobs: int | None = option("Runs at a time, each on one thread; one per core if not given.")
     backend: str = option("loky: processes of this machine; ray: a Ray cluster.", default="loky")
@@ -81,6 +82,7 @@ def benchmark(context: typer.Context, asked: BenchmarkOptions, *, read: Reading)
             task == "links" and (trained or asked.settings or asked.splits is not None),
             "--train, --splits and --set are for labels; links are held out by fifths",
         ),
+        (task != "labels" and asked.label_separator is not None, "--label-separator is for --task labels"),
         (task == "ask" and (trained or asked.settings), "--train and --set are for --task labels; say --per-class 1,2"),
     ):
         if refused:

@@ -75,7 +75,7 @@ def _splitting(asked: BenchmarkOptions) -> dict[str, Any]:
     return {
         "repeats": repeats if asked.repeats is None else asked.repeats,
         "splits": None if asked.splits is None else read_splits(asked.splits),
-        "metric": asked.metric or "accuracy",
+        "metric": asked.metric,
     }
 
 
@@ -101,6 +101,7 @@ def run_labels(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, shar
                 compared_methods,
                 train=_percents(asked.train, QUICK_TRAIN_PERCENTS if asked.quick else DEFAULT_TRAIN_PERCENTS),
                 settings=parsed_settings(compared_methods, asked.settings),
+                label_separator=asked.label_separator,
                 on_start=start,
                 on_result=add,
                 **_splitting(asked),
@@ -205,7 +206,7 @@ def run_other(graphs: dict[str, MultilayerGraph], asked: BenchmarkOptions, share
                 if asked.predictors is None
                 else words_of(asked.predictors, "--predictors"),
                 per_class=_counts(asked.per_class),
-                **_splitting(asked),
+                **(_splitting(asked) | {"metric": asked.metric or "accuracy"}),
                 **shared,
             )
     if as_json or not quiet:

@@ -34,11 +34,12 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.explain import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels, labels_within
-from gramme.methods.multilabel import known_label_sets, multilabel_scores
+from gramme.methods.multilabel import known_label_sets, label_texts, multilabel_scores
 from gramme.methods.regression.base import explained, known_numbers
 from gramme.report import fill_fit_folder, layer_table, prediction_table
 from gramme.report.folder import output_folder
 from gramme.report.page.html import render, sentences
+from gramme.report.page.label_sets_page import label_sets_data
 from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data
 from gramme.report.result_folders import plain_parameters, versions, write_settings
 from gramme.report.tables import number_table, with_columns, with_sets, write_csv
@@ -503,20 +504,18 @@ def _held_out_record(
 
 
 def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRequest, separator: str) -> None:
-    """Learn which of several labels each node has, and write the model, the predictions and the settings."""
+    """Learn which of several labels each node has, and write the model, the predictions, the settings and the page."""
     if graph.labels is None:
         raise DataError("there are no labels to learn from; say with --label which column they are")
-    node_labels = np.array(
-        [None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object
-    )
-    node_labels[node_labels == ""] = None
+    node_labels = label_texts(graph, separator)
     plan = request.plan
     holdout_split = None if plan.share is None else hold_out(node_labels, plan.share, request.output.seed, graph.nodes)
     graph = graph.replace(labels=node_labels if holdout_split is None else holdout_split.train)
     label_set_model = MultiLabelClassifier(model)
     with output_folder(request.output.target, overwrite=request.output.overwrite) as place:
         with part("Fitting a model per label", 1 - WRITING_SHARE):
-            label_set_model.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
+            training_mask = "train" if "train" in graph.masks else None
+            label_set_model.fit(graph, mask=training_mask, separator=separator)
         known_sets = known_label_sets(graph, node_labels, separator=separator)
         tested_nodes, label_probabilities, estimate_kind = np.zeros(0, dtype=np.int64), np.zeros((0, 0)), "none"
         if holdout_split is not None:
@@ -526,14 +525,12 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
             (tested_nodes, label_probabilities), estimate_kind = label_set_model.out_of_fold(), "out_of_fold"
         estimate: dict[str, Any] = {"kind": estimate_kind, "nodes": int(tested_nodes.size)}
         labelled_count = int(label_set_model.labelled_.sum())
+        true_indicator = np.zeros((0, len(label_set_model.classes_)), dtype=bool)
         if tested_nodes.size:
             indicator_rows = np.searchsorted(known_sets.nodes, tested_nodes)
             indicator_columns = np.searchsorted(known_sets.labels, label_set_model.classes_)
-            estimate |= multilabel_scores(
-                known_sets.indicator[np.ix_(indicator_rows, indicator_columns)],
-                label_probabilities,
-                label_set_model.threshold,
-            )
+            true_indicator = known_sets.indicator[np.ix_(indicator_rows, indicator_columns)]
+            estimate |= multilabel_scores(true_indicator, label_probabilities, label_set_model.threshold)
         fit_record = request.described | {
             "label_separator": separator,
             "nodes": graph.num_nodes,
@@ -553,5 +550,13 @@ def fit_label_sets(graph: MultilayerGraph, model: NodeClassifier, request: FitRe
                 predictions["held_out"]
             )
         request.finish(place.folder, predictions.reset_index(), label_set_model, fit_record)
-    closing_line = f"predictions in {request.output.target / 'predictions.csv'}"
-    request.show(fit_record, [*sentences("label_sets", fit_record), closing_line])
+        page_data = label_sets_data(
+            label_set_model,
+            graph,
+            fit_record,
+            training=known_label_sets(graph, mask=training_mask, separator=separator),
+            truth=true_indicator,
+            test_probabilities=label_probabilities,
+        )
+        (place.folder / "report.html").write_text(render(page_data), encoding="utf-8")
+    request.show(fit_record, [*sentences("label_sets", fit_record), f"open {request.output.target / 'report.html'}"])

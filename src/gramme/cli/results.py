@@ -42,6 +42,7 @@ def results(
         show_ledger(ledger, ledger_kind, style, shown, metric)
         return
     from gramme.evaluation import Ledger, rank_methods
+    from gramme.evaluation.summary import default_metric
     from gramme.report.benchmark_tables import STYLES, format_results, results_table, write_critical_difference
 
     if style not in STYLES:
@@ -54,9 +55,9 @@ def results(
         if not len(runs):
             known_words = ", ".join(f"{percent:g}" for percent in known_percents) or "no runs at all"
             raise DataError(f"{ledger} has no runs at {train_percent:g} %; it has: {known_words}")
-    result_table = results_table(runs, shown, metric or "accuracy")
+    result_table = results_table(runs, shown, metric)
     if figure is not None:
-        ranking = rank_methods(runs, train_percent, metric=metric or "accuracy")
+        ranking = rank_methods(runs, train_percent, metric=metric or default_metric(runs))
         shown_percent = runs["train_percent"].min()
         write_critical_difference(ranking, figure, f"average ranks at {shown_percent:g} % labels")
     typer.echo(format_results(result_table, style))

@@ -22,6 +22,7 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum
 from gramme.methods import METHODS, Method, method
 from gramme.methods.embedding.base import EmbeddingModel
+from gramme.methods.multilabel import known_label_sets, label_texts
 
 from .backends import check_backend, executed
 from .ledger import LEDGER_KINDS, Ledger
@@ -108,6 +109,7 @@ def planned(
     splits: Mapping[str, Sequence[GivenSplit]] | None = None,
     metric: Metric | None = None,
     first: int = 0,
+    label_separator: str | None = None,
 ) -> list[RunSpec]:
     """All runs, in an order that lets workers share embeddings.
 
@@ -136,7 +138,7 @@ def planned(
     for name, graph in graphs.items():
         split_cells: list[tuple[float, int, GivenSplit | None]]
         if splits is None:
-            data_checksum = dataset_checksum(graph)
+            data_checksum = dataset_checksum(graph, label_separator=label_separator)
             split_cells = [
                 (percent, realisation_number, None)
                 for percent in train_percents
@@ -144,12 +146,12 @@ def planned(
             ]
         else:
             own_splits = splits[name]
-            data_checksum = dataset_checksum(graph, own_splits)
+            data_checksum = dataset_checksum(graph, own_splits, label_separator)
             num_labelled = sum(label is not None for label in graph.labels.tolist()) if graph.labels is not None else 0
             percent = round(100 * float(np.mean([split.train.size for split in own_splits])) / num_labelled, 4)
             split_cells = [(percent, realisation_number, split) for realisation_number, split in enumerate(own_splits)]
         for one in methods:
-            shared_fields = _shared_fields(one, settings.get(one.name, {}))
+            shared_fields = _shared_fields(one, settings.get(one.name, {}), label_separator)
             method_specs = [
                 RunSpec(
                     name,
@@ -170,7 +172,7 @@ def planned(
     return embedding_specs + plain_specs + later_specs
 
 
-def _shared_fields(method: Method, changed: Mapping[str, Any]) -> dict[str, Any]:
+def _shared_fields(method: Method, changed: Mapping[str, Any], label_separator: str | None) -> dict[str, Any]:
     """What all runs of a method have in common, by the fields of :class:`RunSpec`."""
     shares_embedding = _embeds(method)
     default_parameters = method.create().get_params()
@@ -188,6 +190,8 @@ def _shared_fields(method: Method, changed: Mapping[str, Any]) -> dict[str, Any]
         full_settings["random_state"] = SHARED_SEED if shares_embedding else "the realisation's number"
     if shares_embedding:
         full_settings["embedding"] = "shared by all realisations"
+    if label_separator is not None:
+        full_settings["label_separator"] = label_separator
     settings_text = json.dumps(full_settings, sort_keys=True, default=repr)
     return {
         "method": method.name,
@@ -197,11 +201,16 @@ def _shared_fields(method: Method, changed: Mapping[str, Any]) -> dict[str, Any]
         "settings_hash": hashlib.sha256(settings_text.encode()).hexdigest()[:16],
         "changed": ", ".join(f"{key}={value}" for key, value in sorted(changed.items())),
         "shares_embedding": shares_embedding,
+        "label_separator": label_separator,
     }
 
 
-def dataset_checksum(graph: MultilayerGraph, splits: Iterable[GivenSplit] = ()) -> str:
+def dataset_checksum(
+    graph: MultilayerGraph, splits: Iterable[GivenSplit] = (), label_separator: str | None = None
+) -> str:
     """A checksum of all that a result depends on: nodes, layers, labels, features, and splits that were given.
+
+    With a separator of several labels it is another one: these are never compared with runs of one label per node.
 
     >>> graph = load("wine")
     >>> dataset_checksum(graph) == dataset_checksum(load("wine"))
@@ -224,7 +233,22 @@ def dataset_checksum(graph: MultilayerGraph, splits: Iterable[GivenSplit] = ()) 
     for split in splits:
         for raw_array in (split.train, split.test):
             digest.update(repr(raw_array.shape).encode() + np.ascontiguousarray(raw_array, dtype="<i8").tobytes())
+    if label_separator is not None:
+        digest.update(f"several labels: {label_separator}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _with_label_texts(graphs: Mapping[str, MultilayerGraph], separator: str) -> dict[str, MultilayerGraph]:
+    """The graphs with the labels of each node as one text, checked."""
+    if not separator:
+        raise DataError("label_separator must be what stands between labels, like ';'")
+    text_graphs = {name: graph.replace(labels=label_texts(graph, separator)) for name, graph in graphs.items()}
+    for name, graph in text_graphs.items():
+        try:
+            known_label_sets(graph, separator=separator)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+    return text_graphs
 
 
 def _refuse_doubles(names: Sequence[str], what: str) -> None:
@@ -364,7 +388,8 @@ def benchmark(
     repeats: int = DEFAULT_REPEATS,
     first: int = 0,
     splits: Any = None,
-    metric: str | Metric = "accuracy",
+    metric: str | Metric | None = None,
+    label_separator: str | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     jobs: int | None = None,
     backend: str = "loky",
@@ -398,9 +423,14 @@ def benchmark(
         Splits of your own in place of random ones; ``train`` and ``repeats`` then say nothing. Each part is a mask's
         name, an array of bool over all nodes, an array of positions, or a list of node names. ``("train", "test")`` is
         the one split that two masks of the graph make.
-    metric : {"accuracy", "macro_f1", "log_loss", "calibration_error"} or callable, default="accuracy"
-        What decides which method is the best. A callable gets the true and the predicted labels of the test nodes,
-        as scikit-learn's metrics do, and returns a number, higher is better.
+    metric : {"accuracy", "macro_f1", "log_loss", "calibration_error", "micro_f1", "ranking_loss"} or callable, optional
+        What decides which method is the best: the accuracy if not given, macro F1 where nodes have several labels. A
+        callable gets the true and the predicted labels of the test nodes (indicators, where there are several), as
+        scikit-learn's metrics do, and returns a number, higher is better.
+    label_separator : str, optional
+        What stands between the labels of a node that has several, as in ``"a;b"``. Each method is then that of a
+        :class:`~gramme.MultiLabelClassifier`, and a run has ``macro_f1``, ``micro_f1``, ``ranking_loss`` and, as its
+        ``accuracy``, the share of nodes with all labels right.
     settings : mapping of method name to mapping, optional
         Parameters other than the defaults.
     jobs : int, optional
@@ -430,12 +460,22 @@ def benchmark(
     >>> table[["dataset", "method", "train_percent", "repeats"]].to_dict("records")
     [{'dataset': 'wine', 'method': 'majority', 'train_percent': 10.0, 'repeats': 3}]
     """
-    metric_label = check_metric(metric)
+    metric_label = check_metric(metric, several_labels=label_separator is not None)
     own_metric = None if isinstance(metric, str) else metric
     method_list = chosen_methods(default_methods() if methods is None else methods)
     graphs = chosen_graphs(datasets)
+    if label_separator is not None:
+        graphs = _with_label_texts(graphs, label_separator)
     run_specs = planned(
-        graphs, method_list, list(train), repeats, settings or {}, splits_by_dataset(graphs, splits), own_metric, first
+        graphs,
+        method_list,
+        list(train),
+        repeats,
+        settings or {},
+        splits_by_dataset(graphs, splits),
+        own_metric,
+        first,
+        label_separator,
     )
     all_runs = recorded(
         run_specs,

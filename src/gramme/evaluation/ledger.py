@@ -27,7 +27,16 @@ from gramme.io.values import proper_text
 VERSION = 1
 LOCK_WAIT_SECONDS = 60.0
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
-_SHARES = ("accuracy", "peak_accuracy", "macro_f1", "roc_auc", "average_precision", "hits_at_20")
+_SHARES = (
+    "accuracy",
+    "peak_accuracy",
+    "macro_f1",
+    "micro_f1",
+    "ranking_loss",
+    "roc_auc",
+    "average_precision",
+    "hits_at_20",
+)
 _IS_OF_KIND = {
     "TEXT": lambda value: isinstance(value, str),
     "INTEGER": lambda value: isinstance(value, int) and abs(value) < 2**53,
@@ -71,6 +80,7 @@ LEDGER_KINDS = {
             **dict.fromkeys(("realisation", "protocol"), "INTEGER NOT NULL"),
             **_STATUS,
             **dict.fromkeys(("accuracy", "peak_accuracy", "macro_f1", "log_loss", "calibration_error"), "REAL"),
+            **dict.fromkeys(("micro_f1", "ranking_loss"), "REAL"),  # of runs with several labels per node
             "metric": "TEXT",
             "metric_value": "REAL",
             **dict.fromkeys(("train_nodes", "test_nodes", "classes", "missed_classes"), "INTEGER"),

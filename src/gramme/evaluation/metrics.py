@@ -29,6 +29,16 @@ class Scores:
     calibration_error: float
 
 
+@dataclass(frozen=True)
+class LabelSetScores:
+    """Scores of nodes with several labels, as shares of 1; the accuracy is the share of nodes with all labels right."""
+
+    accuracy: float
+    macro_f1: float
+    micro_f1: float
+    ranking_loss: float | None
+
+
 def score(
     truth: Sequence[Any] | NDArray[np.object_], probabilities: NDArray[np.floating[Any]], classes: Sequence[Any]
 ) -> Scores:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 
@@ -22,9 +23,16 @@ from gramme._runtime import thread_pools
 from gramme.errors import DataError, GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.values import proper_text
+from gramme.methods.multilabel import (
+    DEFAULT_THRESHOLD,
+    KnownLabelSets,
+    MultiLabelClassifier,
+    known_label_sets,
+    multilabel_scores,
+)
 
 from .ledger import PROTOCOL
-from .metrics import Scores, score
+from .metrics import LabelSetScores, Scores, score
 from .splits import GivenSplit, Split, random_split
 
 
@@ -105,6 +113,8 @@ class RunSpec:
     """The nodes to learn from and to test on; drawn at random if not given."""
     metric: Metric | None = None
     """A metric of one's own, computed beside the others."""
+    label_separator: str | None = None
+    """What stands between the labels of a node that has several; None where each has one."""
 
     @property
     def key(self) -> tuple[str, str, str, str, float, int]:
@@ -129,7 +139,7 @@ class RunResult:
     status: str
     error: str | None = None
     traceback: str | None = None
-    scores: Scores | None = None
+    scores: Scores | LabelSetScores | None = None
     metric_value: float | None = None
     peak_accuracy: float | None = None
     train_nodes: int = 0
@@ -172,17 +182,27 @@ def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
         "classes": len(split.classes),
         "missed_classes": int(split.missed),
     }
+    label_sets = None
+    if spec.label_separator is not None:
+        label_sets = known_label_sets(graph, separator=spec.label_separator)
+        is_trained = np.isin(label_sets.nodes, split.train)
+        missed_labels = int((~label_sets.indicator[is_trained].any(axis=0)).sum())
+        split_counts |= {"classes": len(label_sets.labels), "missed_classes": missed_labels}
     run_cost = Cost()
+    test_scores: Scores | LabelSetScores
     try:
         with measured() as run_cost:
-            prediction = fit_and_predict(spec, graph, split)
+            prediction = (fit_and_predict if label_sets is None else fit_label_sets)(spec, graph, split)
         true_labels, test_probabilities = labels[split.test], prediction.probabilities[split.test]
-        test_scores = score(true_labels, test_probabilities, prediction.classes)
-        metric_value = (
-            None
-            if spec.metric is None
-            else _own_metric(spec.metric, true_labels, test_probabilities, prediction.classes)
-        )
+        if label_sets is not None:
+            test_scores, metric_value = _label_set_scores(spec.metric, label_sets, split, prediction)
+        else:
+            test_scores = score(true_labels, test_probabilities, prediction.classes)
+            metric_value = (
+                None
+                if spec.metric is None
+                else _own_metric(spec.metric, true_labels, test_probabilities, prediction.classes)
+            )
     except Exception as error:
         return RunResult(
             spec, "failed", error=error_text(error), traceback=trace_text(error), cost=run_cost, **split_counts
@@ -210,13 +230,7 @@ def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Pred
     The graph it gets has no labels. Where the method has epochs, the test labels are watched to know the peak; nothing
     in the training depends on them. A training set of a single class predicts that class for everybody.
     """
-    known_parameters = spec.estimator().get_params()
-    chosen_parameters = dict(spec.parameters)
-    if "random_state" in known_parameters:
-        chosen_parameters.setdefault("random_state", SHARED_SEED if spec.shares_embedding else spec.realisation)
-    if "progress" in known_parameters:
-        chosen_parameters["progress"] = False
-    model = spec.estimator(**chosen_parameters)
+    model = _new_model(spec)
     has_epochs = "monitor" in inspect.signature(model.fit).parameters
     training_classes = {split.y[node] for node in split.train}
     if len(training_classes) == 1:
@@ -249,6 +263,54 @@ def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Pred
     return Prediction(class_probabilities, method_classes, peak_accuracy, saved_seconds)
 
 
+def _new_model(spec: RunSpec) -> Any:
+    """The method with its parameters and the seed of the run."""
+    known_parameters = spec.estimator().get_params()
+    chosen_parameters = dict(spec.parameters)
+    if "random_state" in known_parameters:
+        chosen_parameters.setdefault("random_state", SHARED_SEED if spec.shares_embedding else spec.realisation)
+    if "progress" in known_parameters:
+        chosen_parameters["progress"] = False
+    return spec.estimator(**chosen_parameters)
+
+
+def fit_label_sets(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Prediction:
+    """Fit the method once per label on the training nodes' labels, and predict every label of every node."""
+    model = MultiLabelClassifier(_new_model(spec))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrammeWarning)
+        model.fit(graph.replace(labels=None), split.y, separator=spec.label_separator)
+    label_models = [one for one in model.models_.values() if not isinstance(one, float)]
+    if any(getattr(one, "interrupted_", False) for one in label_models):
+        raise KeyboardInterrupt
+    # an embedding is made for the first label and found on disk for the others
+    saved_seconds = getattr(label_models[0], "saved_seconds_", (0.0, 0.0)) if label_models else (0.0, 0.0)
+    return Prediction(model.predict_proba(), model.classes_.tolist(), None, saved_seconds)
+
+
+def _label_set_scores(
+    metric: Metric | None, label_sets: KnownLabelSets, split: Split, prediction: Prediction
+) -> tuple[LabelSetScores, float | None]:
+    """Scores on the test nodes; a label that no training node has counts with a probability of 0."""
+    truth = label_sets.indicator[np.searchsorted(label_sets.nodes, split.test)]
+    probabilities = np.zeros(truth.shape)
+    label_columns = pd.Index(label_sets.labels).get_indexer(prediction.classes)
+    probabilities[:, label_columns] = prediction.probabilities[split.test]
+    if not np.isfinite(probabilities).all():
+        raise DataError("a label has probabilities that are not finite numbers")
+    named_scores = multilabel_scores(truth, probabilities)
+    ranking_loss = named_scores["ranking_loss"]
+    test_scores = LabelSetScores(
+        accuracy=named_scores["exact"],
+        macro_f1=named_scores["macro_f1"],
+        micro_f1=named_scores["micro_f1"],
+        ranking_loss=ranking_loss if np.isfinite(ranking_loss) else None,
+    )
+    if metric is None:
+        return test_scores, None
+    return test_scores, _finite(metric, truth.astype(int), (probabilities >= DEFAULT_THRESHOLD).astype(int))
+
+
 def _true_classes(classes: list[Any], labels: list[Any]) -> list[Any]:
     """A method's classes as the labels that they mean: 2 for "2" or 2.0 where no label is the same as it stands.
 
@@ -277,7 +339,11 @@ def _own_metric(metric: Metric, truth: Any, probabilities: Any, classes: list[An
     class_labels = np.empty(len(classes), dtype=object)
     class_labels[:] = classes
     # as plain lists scikit-learn's metrics take numbers for numbers, not for objects
-    metric_value = float(metric(list(truth), class_labels[probabilities.argmax(axis=1)].tolist()))
+    return _finite(metric, list(truth), class_labels[probabilities.argmax(axis=1)].tolist())
+
+
+def _finite(metric: Metric, truth: Any, predicted: Any) -> float:
+    metric_value = float(metric(truth, predicted))
     if not np.isfinite(metric_value):
         raise DataError(f"the metric {metric_name(metric)} is {metric_value} here; a finite number is needed")
     return metric_value

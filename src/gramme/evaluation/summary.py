@@ -79,13 +79,17 @@ def paper_accuracy(dataset: str, method: str, percent: float) -> float | None:
     return PAPER_ACCURACY.get((dataset, method.removesuffix("-paper"), float(percent)))
 
 
-LOWER_IS_BETTER = ("log_loss", "calibration_error")
-METRICS = ("accuracy", "macro_f1", *LOWER_IS_BETTER)
-"""Metrics that every run has; another one is a callable of one's own."""
+ONE_LABEL_METRICS = ("log_loss", "calibration_error")
+LABEL_SET_METRICS = ("micro_f1", "ranking_loss")
+METRICS = ("accuracy", "macro_f1", *ONE_LABEL_METRICS, *LABEL_SET_METRICS)
+"""Metrics of runs: the first two of all, then those with one label per node or with several; others are callables."""
+LOWER_IS_BETTER = (*ONE_LABEL_METRICS, "ranking_loss")
 
 
-def check_metric(metric: str | Metric) -> str:
-    """The name of a metric, or an error where there is none of that name."""
+def check_metric(metric: str | Metric | None, *, several_labels: bool = False) -> str:
+    """The name of a metric, or an error where there is none of that name for nodes with one label, or with several."""
+    if metric is None:
+        return "macro_f1" if several_labels else "accuracy"
     if not isinstance(metric, str):
         metric_label = metric_name(metric)
         if metric_label in METRICS:
@@ -93,7 +97,14 @@ def check_metric(metric: str | Metric) -> str:
         return metric_label
     if metric not in METRICS:
         raise DataError(f"there is no metric {metric!r}; {did_you_mean(metric, METRICS)}, or give a function in Python")
+    if metric in (ONE_LABEL_METRICS if several_labels else LABEL_SET_METRICS):
+        raise DataError(f"{metric} is for nodes with {'one label' if several_labels else 'several labels'}")
     return metric
+
+
+def default_metric(runs: pd.DataFrame) -> str:
+    """What decides the best where nothing else is asked for: macro F1 as soon as nodes have several labels."""
+    return check_metric(None, several_labels=bool(runs["micro_f1"].notna().any()))
 
 
 def _values(runs: pd.DataFrame, metric: str) -> pd.Series:
@@ -113,8 +124,9 @@ def summarise(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.
     ledger : Ledger or DataFrame
         A ledger, or its :meth:`~gramme.evaluation.Ledger.runs` or a part of them.
     metric : str, default="accuracy"
-        What decides which method is the best: ``accuracy``, ``macro_f1``, ``log_loss``, ``calibration_error``, or the
-        name of a function that :func:`benchmark` was given.
+        What decides which method is the best: ``accuracy``, ``macro_f1``, ``log_loss``, ``calibration_error``; of
+        several labels per node also ``micro_f1`` and ``ranking_loss``; or the name of a function that
+        :func:`benchmark` was given.
 
     Returns
     -------
@@ -126,11 +138,12 @@ def summarise(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.
         repeats, failed, missed_class_repeats
             Realisations done, failed, and done with a training set that lacks a class.
         accuracy_mean, accuracy_std, accuracy_ci95
-            Final test accuracy; the last is half the width of the mean's 95 % t interval.
+            Final test accuracy; the last is half the width of the mean's 95 % t interval. Where nodes have several
+            labels, it is the share of nodes with all labels right.
         peak_mean
             Best test accuracy over the epochs, optimistic; NaN for methods without epochs.
-        macro_f1_mean, log_loss_mean, calibration_error_mean
-            Other measures of the same predictions.
+        macro_f1_mean, log_loss_mean, calibration_error_mean, micro_f1_mean, ranking_loss_mean
+            Other measures of the same predictions; the last two where nodes have several labels, in percent.
         cpu_seconds_mean, wall_seconds_mean, memory_mean
             What a run took.
         paper_accuracy
@@ -181,6 +194,8 @@ def _row(key: tuple[Any, ...], group: pd.DataFrame, metric: str) -> dict[str, An
         "paper_accuracy": paper_accuracy(dataset, method, train_percent),
         "log_loss_mean": done_runs["log_loss"].mean(),
         "calibration_error_mean": 100 * done_runs["calibration_error"].mean(),
+        "micro_f1_mean": 100 * done_runs["micro_f1"].mean(),
+        "ranking_loss_mean": 100 * done_runs["ranking_loss"].mean(),
         "wall_seconds_mean": done_runs["wall_seconds"].mean(),
         "memory_mean": done_runs["peak_memory"].astype(float).mean() / 2**20,
         "missed_class_repeats": int((done_runs["missed_classes"] > 0).sum()),

@@ -29,6 +29,8 @@ from .params import SHARE
 from .persistence import Learned, MisfitError, from_json, natural_array, plain_name, to_json, write_model
 
 Flags = NDArray[np.bool_]
+DEFAULT_THRESHOLD = 0.5
+"""The probability from which on a node is said to have a label."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,22 @@ def _refuse_strangers(graph: MultilayerGraph, names: Iterable[Any]) -> None:
         raise DataError(f"labels were given for {stranger!r}, which is no node of the graph")
 
 
+def label_texts(graph: MultilayerGraph, separator: str) -> NDArray[np.object_]:
+    """The graph's labels as one text per node; None where they are unknown, which an empty text means too.
+
+    >>> from gramme import EdgeLayer
+    >>> g = MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, labels=["x;y", ("y", "z"), ""])
+    >>> label_texts(g, ";").tolist()
+    ['x;y', 'y;z', None]
+    """
+    texts = np.full(graph.num_nodes, None, dtype=object)
+    for node, value in enumerate([] if graph.labels is None else graph.align(graph.labels, "label")):
+        if value is not None:
+            several = isinstance(value, (list, tuple, set, frozenset))
+            texts[node] = (separator.join(sorted(map(str, value))) if several else str(value)) or None
+    return texts
+
+
 def _label_set(value: Any, separator: str | None) -> list[Any]:
     """The labels of a node."""
     if isinstance(value, str):
@@ -150,7 +168,7 @@ def _label_set(value: Any, separator: str | None) -> list[Any]:
 
 
 def multilabel_scores(
-    truth: Flags, probabilities: NDArray[np.floating[Any]], threshold: float = 0.5
+    truth: Flags, probabilities: NDArray[np.floating[Any]], threshold: float = DEFAULT_THRESHOLD
 ) -> dict[str, float]:
     """How well several labels per node are predicted.
 
@@ -219,7 +237,7 @@ class MultiLabelClassifier(BaseEstimator):
     ('even', 'high')
     """
 
-    def __init__(self, estimator: NodeClassifier, *, threshold: float = 0.5) -> None:
+    def __init__(self, estimator: NodeClassifier, *, threshold: float = DEFAULT_THRESHOLD) -> None:
         self.estimator = estimator
         self.threshold = threshold
 

@@ -21,7 +21,7 @@ from rich.text import Text
 from gramme._text import escape, json_text, rough_duration
 from gramme.errors import DataError, did_you_mean
 from gramme.evaluation import Ranking, RunResult, RunSpec, compare_pairs, rank_methods, summarise
-from gramme.evaluation.summary import METRICS
+from gramme.evaluation.summary import LABEL_SET_METRICS, METRICS, default_metric
 
 # Tables of a benchmark as text: for the terminal, csv, json, markdown and latex.
 
@@ -33,6 +33,8 @@ _DIGITS = {
     "accuracy_ci95": ".2f",
     "peak_mean": ".2f",
     "macro_f1_mean": ".2f",
+    "micro_f1_mean": ".2f",
+    "ranking_loss_mean": ".2f",
     "cpu_seconds_mean": ".2f",
     "paper_accuracy": ".2f",
     "difference": ".2f",
@@ -42,7 +44,7 @@ _DIGITS = {
     "average_rank": ".2f",
 }
 # Shown to people only where there is something to say, or not at all: csv and json have them always.
-_WHERE_NEEDED = ("settings", "missed_class_repeats", "failed")
+_WHERE_NEEDED = ("settings", "missed_class_repeats", "failed", "micro_f1_mean", "ranking_loss_mean")
 _LEFT_OUT = (
     "log_loss_mean",
     "calibration_error_mean",
@@ -58,6 +60,10 @@ _NOTES = (
     "interval",
     "peak_mean is optimistic: the best epoch by test accuracy, for comparison with the paper only",
     "* the best of its dataset and percentage: better than every other by the paired test, Holm-corrected, p < 0.05",
+)
+_LABEL_SETS_NOTE = (
+    "where nodes have several labels (micro_f1_mean), accuracy is the share of nodes with all labels right; "
+    "F1 and ranking loss in percent"
 )
 
 
@@ -91,7 +97,8 @@ def _terminal(table: pd.DataFrame) -> str:
     text_buffer = io.StringIO()
     Console(file=text_buffer, width=10_000, highlight=False).print(rich_table)
     text_lines = [line.rstrip() for line in text_buffer.getvalue().splitlines()]
-    return "\n".join([*text_lines, "", *_NOTES] if "accuracy_mean" in column_names else text_lines)
+    notes = [*_NOTES, *([_LABEL_SETS_NOTE] if "micro_f1_mean" in column_names else [])]
+    return "\n".join([*text_lines, "", *notes] if "accuracy_mean" in column_names else text_lines)
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -136,7 +143,7 @@ def _readable(table: pd.DataFrame, mark: str, escaped: Callable[[str], str]) -> 
     column_names = [
         name
         for name in table.columns
-        if name not in left_out and not (name in _WHERE_NEEDED and not table[name].astype(bool).any())
+        if name not in left_out and not (name in _WHERE_NEEDED and not table[name].fillna(0).astype(bool).any())
     ]
     cell_rows = [
         [escaped(_cell(name, value)) for name, value in zip(column_names, row, strict=True)]
@@ -166,9 +173,11 @@ def _is_number(table: pd.DataFrame, name: str) -> bool:
 _FAILURE = ["dataset", "method", "changed", "train_percent", "realisation", "error", "traceback"]
 
 
-def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> pd.DataFrame:
+def results_table(runs: pd.DataFrame, shown: str, metric: str | None = None) -> pd.DataFrame:
     """What ``shown`` names of some runs of a ledger; the metric decides which method is the best."""
-    known_metrics = {*METRICS, *runs["metric"].dropna()}
+    metric = metric or default_metric(runs)
+    absent_metrics = {name for name in LABEL_SET_METRICS if runs[name].isna().all()}
+    known_metrics = {*METRICS, *runs["metric"].dropna()} - absent_metrics
     if metric not in known_metrics:
         raise DataError(f"there is no metric {metric!r} in this ledger; {did_you_mean(metric, known_metrics)}")
     if shown == "summary":

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,13 @@ import gramme
 import gramme.report.page.benchmark_page
 import gramme.report.page.links_page  # these give the templates their functions
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods import GrammeRegressor, LabelPropagation
+from gramme.methods import GrammeRegressor, LabelPropagation, MultiLabelClassifier
+from gramme.methods.multilabel import known_label_sets
 from gramme.ranking import influence, layer_influences, rank
 from gramme.report.page import fit_data
 from gramme.report.page.before_labels import ask_data, groups_data
 from gramme.report.page.html import render
+from gramme.report.page.label_sets_page import label_sets_data
 from gramme.report.page.number_page import number_data
 from gramme.report.page.rank_page import rank_data
 
@@ -50,6 +53,16 @@ def fit_page(count: int, labelled: int, classes: int, layers: int, **config) -> 
     return render(fit_data(LabelPropagation().fit(graph), graph, estimate=estimate, config=config))
 
 
+def label_sets_page(graph: MultilayerGraph) -> dict[str, Any]:
+    """The data of a page about several labels per node, all known nodes taken for tested ones."""
+    known = known_label_sets(graph, separator=";")
+    model = MultiLabelClassifier(LabelPropagation()).fit(graph, separator=";")
+    estimate = {"kind": "holdout", "nodes": known.nodes.size, "macro_f1": 0.5, "micro_f1": 0.9, "exact": 0.5}
+    shares = model.predict_proba()[known.nodes].astype(float)
+    unseen = {"training": known, "truth": known.indicator, "test_probabilities": shares}
+    return label_sets_data(model, graph, {"estimate": estimate}, **unseen)
+
+
 def pages(count: int) -> dict[str, str]:
     """A page of each kind about a graph of this size."""
     ring = np.arange(count)
@@ -61,7 +74,9 @@ def pages(count: int) -> dict[str, str]:
     row = {"dataset": "ring", "method": "gat", "train_percent": 10.0, "repeats": 1, "accuracy_mean": 50.0}
     row |= {"accuracy_ci95": 1.0, "cpu_seconds_mean": 1.0, "paper_accuracy": None, "peak_mean": None, "best": False}
     layer = {"layer": "tie", "roc_auc": 0.7, "best": 0.6, "calibration_error": 0.1, "pairs": 1, "ingredients": []}
+    several = graph.replace(labels=["x;y", "", *[None] * (count - 4), "x", "y"])
     return {
+        "label sets": render(label_sets_page(several)),
         "numbers": render(number_data(regressor, numbers, {})),
         "groups": render(groups_data(gramme.groups(graph, repeats=2), config={})),
         "ask": render(ask_data(graph, chosen, labelled=ring < 1, curve=None, config={})),
@@ -154,8 +169,9 @@ def test_templates_hold_no_python_and_are_read_in_one_sitting() -> None:
         "groups",
         "ask",
         "benchmark",
+        "label_sets",
     }
-    assert sum(len(path.read_text("utf-8").splitlines()) for path in folder.glob("*.j2")) < 1200
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in folder.glob("*.j2")) < 1280
 
 
 def test_a_graph_of_two_classes_has_all_answers_on_the_first_screen() -> None:

@@ -12,7 +12,7 @@ from jinja2 import UndefinedError
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
-from gramme.methods import GrammeRegressor, NodeClassifier
+from gramme.methods import GrammeRegressor, MultiLabelClassifier, NodeClassifier
 from gramme.report.tables import OUT_OF_FOLD, written_cell
 
 from .fit_page import fit_data
@@ -23,7 +23,7 @@ from .number_page import number_data
 def page_from_page(path: Path) -> str:
     """The page of a fit with the looks of this version, from the data within an earlier page."""
     page_data = read_data(path)
-    if page_data.get("kind") not in ("fit", "numbers"):
+    if page_data.get("kind") not in ("fit", "numbers", "label-sets"):
         raise FileFormatError("is not a page about a fit; for one about a benchmark name its ledger instead", file=path)
     try:
         return render(page_data)
@@ -33,11 +33,15 @@ def page_from_page(path: Path) -> str:
         ) from error
 
 
-def page_from_model(folder: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> str:
+def page_from_model(
+    folder: Path, model: NodeClassifier | GrammeRegressor | MultiLabelClassifier, graph: MultilayerGraph
+) -> str:
     """The page of the fit in a folder, from its model and the graph that it was fitted on, in the same order of nodes.
 
     ``config.json`` and ``predictions.csv`` say what was learned from and how good it is.
     """
+    if isinstance(model, MultiLabelClassifier):
+        raise DataError(f"the model in {folder} predicts several labels; its page is made by gramme fit alone")
     fit_config = _config(folder)
     node_names = [str(one) for one in graph.nodes]
     if node_names != [str(one) for one in model.nodes_]:

@@ -201,6 +201,7 @@ def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) 
         "name": name,
         "runs": len(runs),
         "rows": result_rows,
+        "several_labels": bool(runs["micro_f1"].notna().any()),
         "methods": _in_order(full_names),
         "rankings": _rankings(
             "train_percent",
