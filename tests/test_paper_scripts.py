@@ -126,11 +126,15 @@ def test_the_summary(script, runs):
 def test_files(script, runs, tmp_path):
     page = script("write_page")
     script("write_table").write_all(runs, tmp_path)
+    # README shows realisations that no choice has seen, from a file of their own
+    (tmp_path / "results.csv").rename(tmp_path / "untouched.csv")
+    unseen = page.tables(tmp_path)
+    (tmp_path / "untouched.csv").rename(tmp_path / "results.csv")
     made = page.tables(tmp_path)
     text = made["mammography"]
     assert text.startswith("| method | 10 % |")
-    assert made["readme"].splitlines()[0] == "| dataset | gramme-fusion |"
-    assert "| mammography | 89.9 / 89.9 |" in made["readme"]
+    assert unseen["readme"].splitlines()[0] == "| dataset | gramme-fusion |"
+    assert "| mammography | 89.9 / 89.9 |" in unseen["readme"]
     rows = {line.split(" | ")[0]: line for line in text.splitlines()}
     assert "| **89.9** ± 0.4 / 95.0 (82.6) | 20 | 1.5 |" in rows["| gramme-fusion"]
     assert "| gat | 80." in text

@@ -131,12 +131,13 @@ def test_questions_without_an_input_end_with_a_message():
 
 
 @pytest.mark.parametrize("seconds", [0.15, 0.4])
-def test_an_interrupt_soon_after_the_start_leaves_no_traceback(seconds):
+def test_an_interrupt_soon_after_the_start_leaves_no_traceback(seconds, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "gramme", "fit", "balance_scale", "--out", "never"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=tmp_path,
     )
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
@@ -159,8 +160,9 @@ main()
 """
 
 
-def test_an_interrupt_while_torch_is_imported_does_not_abort_the_process():
-    done = subprocess.run([sys.executable, "-c", DURING_TORCH], capture_output=True, text=True, timeout=300)
+def test_an_interrupt_while_torch_is_imported_does_not_abort_the_process(tmp_path):
+    command = [sys.executable, "-c", DURING_TORCH]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 130, done.stderr
     assert "terminate called" not in done.stderr
     assert done.stderr.endswith("Error: interrupted\n")

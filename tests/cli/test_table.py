@@ -274,7 +274,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(table: Path, capsys) -> Non
     assert run("fit", table, *options, "--dry-run") == 0
     printed = capsys.readouterr().out
     assert "joined: dates, 3 groups by year (--dates joined=weekday, --bins joined=5)" in printed
-    assert "city: 3 categories, 50% missing" in printed
+    assert "city: 3 categories, 50 % missing" in printed
     assert "same: left out, its only value is 'x' (--columns names the columns to use)" in printed
     assert "remark: left out, its values are all different" in printed
     assert not (table.parent / "out").exists()

@@ -134,6 +134,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
 def test_a_slow_download_shows_its_progress_on_standard_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fetch_module, "PATIENCE_SECONDS", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+    monkeypatch.setenv("TERM", "xterm")  # and not for one that cannot draw
     with serving(files={"data.txt": CONTENT}) as server:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
     printed = capsys.readouterr()

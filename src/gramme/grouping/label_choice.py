@@ -300,14 +300,16 @@ def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
     dimensions = min(dimensions, num_nodes)
     scaled_ties = sp.csr_array(sp.diags_array(node_scale) @ ties @ sp.diags_array(node_scale))
     if num_nodes <= max(400, 2 * dimensions):
-        vectors = np.linalg.eigh(scaled_ties.toarray())[1][:, ::-1][:, :dimensions]
+        values, vectors = np.linalg.eigh(scaled_ties.toarray())
     else:
         start_vector = np.random.default_rng(0).normal(size=num_nodes)
         try:
             values, vectors = eigsh(scaled_ties, dimensions, which="LA", v0=start_vector, tol=1e-3, maxiter=50)
         except ArpackNoConvergence as stopped:
             values, vectors = stopped.eigenvalues.real, stopped.eigenvectors.real
-        vectors = vectors[:, np.argsort(-values)]
+    # neighbours differ in what a negative eigenvalue belongs to: that tells no groups apart
+    leading = [column for column in np.argsort(-values)[:dimensions] if values[column] > 0]
+    vectors = vectors[:, leading]
     vectors = np.where(node_degree[:, None] > 0, vectors, 0.0)
     row_length = np.linalg.norm(vectors, axis=1, keepdims=True)
     coordinates: Floats = np.divide(vectors, row_length, out=np.zeros_like(vectors), where=row_length > 1e-12)

@@ -111,10 +111,7 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             X = np.asarray(X)
         if getattr(X, "ndim", 2) == 1:
             X = np.asarray(X)[:, None]
-        checked = validate_data(self, X, reset=reset, dtype=None)
-        if checked.shape[1] != 1:
-            raise DataError(f"X must have one column, the positions of nodes, not {checked.shape[1]}")
-        position_column = checked[:, 0]
+        position_column = self._column(validate_data(self, X, reset=reset, dtype=None))
         try:
             position_numbers = position_column.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -130,6 +127,12 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             )
         positions: NDArray[np.int64] = position_numbers.astype(np.int64)
         return positions
+
+    def _column(self, X: NDArray[Any]) -> NDArray[Any]:
+        if X.shape[1] != 1:
+            raise DataError(f"X must have one column, the positions of nodes, not {X.shape[1]}")
+        position_column: NDArray[Any] = X[:, 0]
+        return position_column
 
     def _one_label_per_node(
         self, nodes: NDArray[np.int64], codes: NDArray[np.intp]

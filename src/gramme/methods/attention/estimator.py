@@ -430,7 +430,7 @@ class AttentionModel(NodeClassifier):
             warnings.warn(
                 f"interrupted: the model has {trained_ensemble.members} of {lessons.members} members, {how_far}",
                 GrammeWarning,
-                stacklevel=4,
+                stacklevel=4 + (type(self)._fit is not AttentionModel._fit),  # a method that calls this one adds a step
             )
         if fold is None:
             return tally.mean()
