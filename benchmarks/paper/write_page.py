@@ -209,6 +209,7 @@ MADE: dict[str, tuple[str, Callable[[pd.DataFrame], str]]] = {
     "features": ("ablation_features", by_dataset("features")),
     "heads": ("ablation_heads", by_dataset("combined", "heads")),
     "architecture": ("ablation_architecture", by_dataset("method", "architecture", peak=True)),
+    "score": ("ablation_score", by_dataset("score")),
     "leak": ("ablation_leak", by_dataset("method")),
     "noise": ("ablation_noise", noise),
     "growth": ("scaling", growth),
