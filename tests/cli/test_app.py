@@ -153,6 +153,7 @@ class Interrupt:
         if name == "torch.sparse":  # which the compiled code of torch imports
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind it deaf to Ctrl-C
 sys.meta_path.insert(0, Interrupt())
 sys.argv = ["gramme", "fit", "balance_scale", "--out", "never"]
 from gramme.cli import main
